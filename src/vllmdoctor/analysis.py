@@ -1,0 +1,72 @@
+"""Paths in, a report out: the whole walk from bytes to the diagnosis in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from vllmdoctor.diagnosis import diagnose
+from vllmdoctor.diagnosis.model import Diagnosis
+from vllmdoctor.facts.machine import machine_readings
+from vllmdoctor.facts.table import Reading
+from vllmdoctor.intake import Excerpt, read_inputs
+from vllmdoctor.logs import Log, RawLine, read_log
+from vllmdoctor.report.build import build_report
+from vllmdoctor.report.model import InputReport, Report
+from vllmdoctor.rules.literals import raw_literals
+from vllmdoctor.rules.load import load_catalogue
+from vllmdoctor.rules.model import Catalogue
+
+_BLOCK_LITERALS = frozenset({b"Traceback (most recent call last)"})
+_ALWAYS = ("Traceback (most recent call last)", " ERROR ", "CRITICAL ", "Error: ", "Exception: ", "Killed", "core dumped")
+
+
+def analyze_inputs(
+    paths: Sequence[str],
+    *,
+    nvidia_smi: Sequence[str] = (),
+    stdin: BinaryIO | None = None,
+    language: str = "en",
+    rules_folders: Sequence[Path] = (),
+    redact: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> Report:
+    """Reads the inputs and reports on the last run in them.
+
+    `paths` are logs ("-" is standard input), `nvidia_smi` files with nvidia-smi output, `progress` is told the bytes read.
+    Raises InputError when an input cannot be read, RuleError when a rule file is wrong.
+    """
+    catalogue = load_catalogue(language, rules_folders)
+    literals = scan_literals(catalogue)
+    excerpts = read_inputs([*paths, *nvidia_smi], stdin=stdin, literals=literals, block_literals=_BLOCK_LITERALS, progress=progress)
+    forced = {index: "nvidia-smi" for index in range(len(excerpts)) if excerpts[index].name in set(nvidia_smi) - set(paths)}
+    log = read_log((line for excerpt in excerpts for line in excerpt.lines), sections=forced)
+    diagnosis = diagnose_log(log, catalogue, excerpts)
+    return build_report(diagnosis, catalogue, input_reports(excerpts, log), redact=redact)
+
+
+def diagnose_log(log: Log, catalogue: Catalogue, excerpts: Sequence[Excerpt]) -> Diagnosis:
+    """The diagnosis of a read log, with what nvidia-smi output in the same inputs tells."""
+    readings: list[Reading] = []
+    for index, excerpt in enumerate(excerpts):
+        if excerpt.complete:
+            readings.extend(machine_readings("\n".join(line.text for line in excerpt.lines), index, catalogue.facts))
+    return diagnose(log, catalogue, readings)
+
+
+def scan_literals(catalogue: Catalogue) -> list[bytes]:
+    """What a large input is searched for before any line is decoded."""
+    book = catalogue.facts
+    sets = [s.literals for rule in catalogue.rules.values() for s in rule.signatures]
+    sets += [line.literals for line in book.lines] + [mark.literals for mark in book.marks if mark.where == "line"]
+    found = {literal for group in sets for literal in raw_literals(group)} | set(_ALWAYS)
+    return sorted(literal.encode() for literal in found)
+
+
+def input_reports(excerpts: Sequence[Excerpt], log: Log) -> tuple[InputReport, ...]:
+    kinds = tuple(sorted(log.kinds))
+    return tuple(InputReport(e.name, kinds, e.total_lines, e.notes) for e in excerpts)
+
+
+__all__ = ["RawLine", "analyze_inputs", "diagnose_log", "input_reports", "scan_literals"]

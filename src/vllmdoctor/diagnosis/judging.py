@@ -1,0 +1,103 @@
+"""A placed rule and the facts in, a finding out: causes judged, fixes chosen, cautions that apply here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vllmdoctor.diagnosis.causality import Placed
+from vllmdoctor.diagnosis.model import (
+    CONFIRMED,
+    POSSIBLE,
+    RULED_OUT,
+    ChosenFix,
+    Evidence,
+    Finding,
+    JudgedCause,
+)
+from vllmdoctor.diagnosis.state import RunState
+from vllmdoctor.facts.counted import counted_facts
+from vllmdoctor.facts.read import facts_in
+from vllmdoctor.facts.table import FactMap, combined, completed, lookup_in
+from vllmdoctor.rules.expressions import UNKNOWN, Expression, Lookup, Value
+from vllmdoctor.rules.model import Catalogue, FactBook, Fix
+
+MAX_EVIDENCE = 5
+_VERSION = "vllm_version"
+
+
+def finding_of(placed: Placed, state: RunState, facts: FactMap, catalogue: Catalogue) -> Finding:
+    """The finding with the facts of its own evidence on top of those of the run."""
+    book = catalogue.facts
+    own = _own_facts(placed, book)
+    known = completed({**{n: f for n, f in facts.items() if f.kind == "read"}, **own}, book)
+    lookup = lookup_in(known)
+    rule = placed.rule
+    return Finding(
+        rule=rule,
+        role=placed.role,
+        evidence=_evidence(placed),
+        count=len({match.position for match in placed.matches}),
+        facts=known,
+        phase=state.phases[placed.decisive.position],
+        explained_by=placed.explained_by,
+        causes=tuple(_judged(cause.when, lookup, cause) for cause in rule.causes),
+        fixes=_chosen(rule.fixes, lookup),
+        does_not_help=tuple(c for c in rule.does_not_help if c.when is None or c.when.holds(lookup) is True),
+        verify=tuple(v for v in rule.verify if v.when is None or v.when.holds(lookup) is not False),
+    )
+
+
+def _own_facts(placed: Placed, book: FactBook) -> FactMap:
+    match = placed.decisive
+    readings = [*facts_in(match.record, book), *counted_facts([match.record]), *match.readings]
+    return combined(readings, book)
+
+
+def _evidence(placed: Placed) -> tuple[Evidence, ...]:
+    seen = set()
+    found = []
+    for match in placed.matches:
+        place = (match.line.input, match.line.number)
+        if place not in seen and len(found) < MAX_EVIDENCE:
+            seen.add(place)
+            found.append(Evidence(match.line, match.record.text))
+    return tuple(found)
+
+
+def _judged(when: Expression | None, lookup: Lookup, cause: object) -> JudgedCause:
+    from vllmdoctor.rules.model import Cause
+
+    assert isinstance(cause, Cause)
+    holds = None if when is None else when.holds(lookup)
+    state = POSSIBLE if holds is None else CONFIRMED if holds else RULED_OUT
+    return JudgedCause(cause, state, _deciding(when, lookup) if state == POSSIBLE else ())
+
+
+def _deciding(when: Expression | None, lookup: Lookup) -> tuple[str, ...]:
+    """Facts of a condition that are not known."""
+    return tuple(sorted(name for name in (when.facts() if when else ()) if lookup(name) is UNKNOWN))
+
+
+def _chosen(fixes: Sequence[Fix], lookup: Lookup) -> tuple[ChosenFix, ...]:
+    """Fixes that can apply: sure ones first, each group in the order of the rule."""
+    chosen = []
+    for fix in fixes:
+        holds = True if fix.when is None else fix.when.holds(lookup)
+        if holds is False or not _exists_in(fix, lookup):
+            continue
+        chosen.append(ChosenFix(fix, holds is True, _deciding(fix.when, lookup) if holds is None else ()))
+    return tuple(sorted(chosen, key=lambda choice: not choice.sure))
+
+
+def _exists_in(fix: Fix, lookup: Lookup) -> bool:
+    """False when the version of the log does not have the remedy's option."""
+    from vllmdoctor.rules.versions import release_of
+
+    version = lookup(_VERSION)
+    release = release_of(version) if isinstance(version, str) else None
+    return release is None or fix.remedy.versions.admits(release)
+
+
+def argument_values(fix: Fix, lookup: Lookup) -> dict[str, Value]:
+    """The fix's computed arguments; UNKNOWN where facts are missing."""
+    return {name: expression.evaluate(lookup) for name, expression in fix.arguments.items()}

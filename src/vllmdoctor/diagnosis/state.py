@@ -1,0 +1,137 @@
+"""A run's records in, what each of them stands for out: noise, phase, ready or not, after an interruption or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vllmdoctor.logs.model import Process, Record
+from vllmdoctor.rules.model import FactBook, Mark
+from vllmdoctor.rules.prefilter import candidates, compiled, search
+
+UNKNOWN_PHASE = "unknown"
+_ERROR_LEVELS = frozenset({"ERROR", "CRITICAL", "FATAL"})
+_STARTING = frozenset({"configuration", "distributed-init", "loading-weights", "profiling", "kv-cache-allocation"})
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """Per record, by its position in `records`: noise ids, the phase it belongs to, whether a server was ready then.
+
+    `interrupted_at` is the position of the first sign that the user or the system asked for the end (len(records) when
+    there is none); `ready_at_end` tells whether the server was ready after the last phase mark.
+    """
+
+    records: Sequence[Record]
+    noise: Mapping[int, str]
+    phases: Sequence[str]
+    frame_phases: Sequence[str]
+    ready: Sequence[bool]
+    interrupted_at: int
+    ready_at_end: bool
+    ever_ready: bool
+    last_phase: str
+
+    def is_error(self, position: int) -> bool:
+        """True for exceptions, error lines, and lines outside of any logger, unless they are known noise or an echo."""
+        record = self.records[position]
+        return position not in self.noise and not record.echo and rank_of(record) == "error"
+
+
+def rank_of(record: Record) -> str:
+    """How loud a record is: error, warning or info. Lines without a level come from other programs' stderr: error."""
+    if record.kind == "exception" or record.level is None or record.level in _ERROR_LEVELS:
+        return "error"
+    return "warning" if record.level == "WARNING" else "info"
+
+
+def frame_text(record: Record) -> str:
+    """The frames of an exception, one a line: `path function | source line`, the innermost last."""
+    return "\n".join(f"{frame.file} {frame.function} | {frame.source.strip()}" for frame in record.frames)
+
+
+def read_state(records: Sequence[Record], book: FactBook) -> RunState:
+    """Walks the run once, in the order of printing."""
+    texts = [record.text for record in records]
+    noise: dict[int, str] = {}
+    for item, position in candidates([n.literals for n in book.noise], texts):
+        if search(book.noise[item].pattern, texts[position], book.noise[item].literals):
+            noise.setdefault(position, book.noise[item].id)
+    lines = [mark for mark in book.marks if mark.where == "line"]
+    hits: dict[int, list[Mark]] = {}
+    for item, position in candidates([mark.literals for mark in lines], texts):
+        if search(lines[item].pattern, texts[position], lines[item].literals):
+            hits.setdefault(position, []).append(lines[item])
+    frames = [mark for mark in book.marks if mark.where == "frame"]
+    frame_phases = [_frame_phase(record, frames) for record in records]
+    walk = _Walk()
+    for position, record in enumerate(records):
+        walk.step(position, record, hits.get(position, []))
+    phases = [own or walked for own, walked in zip(_shared(records, frame_phases), walk.phases, strict=True)]
+    return RunState(
+        records=records,
+        noise=noise,
+        phases=phases,
+        frame_phases=frame_phases,
+        ready=walk.ready_before,
+        interrupted_at=walk.interrupted_at if walk.interrupted_at is not None else len(records),
+        ready_at_end=walk.ready,
+        ever_ready=walk.ever_ready,
+        last_phase=walk.latest,
+    )
+
+
+class _Walk:
+    """Follows the marks: the latest phase overall and of each process, readiness, interruption."""
+
+    def __init__(self) -> None:
+        self.phases: list[str] = []
+        self.ready_before: list[bool] = []
+        self.ready = False
+        self.ever_ready = False
+        self.interrupted_at: int | None = None
+        self.latest = ""
+        self._by_process: dict[Process, str] = {}
+
+    def step(self, position: int, record: Record, marks: Sequence[Mark]) -> None:
+        own = self._by_process.get(record.process, "") if record.process.name else ""
+        # A loading worker's error is of loading even when the API server has printed something later.
+        self.phases.append(own or self.latest or UNKNOWN_PHASE)
+        self.ready_before.append(self.ready)
+        for mark in marks:
+            if mark.mark == "phase":
+                self._enter(mark.phase, record)
+            elif mark.mark == "ready":
+                self.ready = self.ever_ready = True
+            elif mark.mark == "interrupted" and self.interrupted_at is None:
+                self.interrupted_at = position
+
+    def _enter(self, phase: str, record: Record) -> None:
+        if phase in _STARTING:
+            self.ready = False
+            self.interrupted_at = None
+        self.latest = phase
+        self._by_process[record.process] = phase
+
+
+def _frame_phase(record: Record, marks: Sequence[Mark]) -> str:
+    if not record.frames:
+        return ""
+    text = frame_text(record)
+    return next((mark.phase for mark in marks if compiled(mark.pattern).search(text)), "")
+
+
+def _shared(records: Sequence[Record], frame_phases: Sequence[str]) -> list[str]:
+    """Phases told by frames, handed on to records that tell the same error without frames."""
+    by_text = {record.text[-200:]: phase for record, phase in zip(records, frame_phases, strict=True) if phase}
+    result = []
+    for record, phase in zip(records, frame_phases, strict=True):
+        tail = record.text[-200:]
+        result.append(phase or (by_text.get(tail, "") or _quoted(tail, by_text) if rank_of(record) == "error" else ""))
+    return result
+
+
+def _quoted(tail: str, by_text: Mapping[str, str]) -> str:
+    if len(tail) < 40:
+        return ""
+    return next((phase for text, phase in by_text.items() if tail in text or text.partition(": ")[2][:160] in tail and len(text) > 60), "")

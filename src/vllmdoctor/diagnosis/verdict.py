@@ -1,0 +1,158 @@
+"""One run, its roles and its state in; its status out, with what is unrecognised or missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vllmdoctor.diagnosis.causality import Placed
+from vllmdoctor.diagnosis.model import (
+    CAUSE_NOT_IN_LOG,
+    CONSEQUENCE,
+    FAILURE,
+    HEALTHY,
+    ROOT_CAUSE,
+    UNRECOGNIZED,
+)
+from vllmdoctor.diagnosis.state import RunState, rank_of
+from vllmdoctor.logs.model import Record
+
+# Error texts without a logger's header or a traceback: a program's last words.
+_LAST_WORDS = re.compile(
+    r"^(?:\S{0,80}: )?(?:error|fatal|panic|Error|ERROR|FATAL|Fatal|Aborted|Killed|Segmentation fault|terminate called)\b[:, ]"
+    r"|^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: |$)"
+    r"|exited with (?:code|status) [1-9]|core dumped"
+)
+_ACCESS_ERROR = re.compile(r'" (?P<status>[45]\d\d)\b')
+_EARLY = frozenset({"configuration"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`suspect` is the record of an unrecognised failure."""
+
+    status: str
+    suspect: Record | None = None
+    missing: tuple[str, ...] = ()
+
+
+def verdict_on(state: RunState, placed: Sequence[Placed], matched: frozenset[int]) -> Verdict:
+    """`matched` are positions of records that some rule matched, whatever its role."""
+    root = next((p for p in placed if p.role == ROOT_CAUSE), None)
+    suspect = _suspect(state, matched)
+    if root is not None:
+        if suspect is not None and _outweighs(suspect, root, state):
+            return Verdict(UNRECOGNIZED, suspect)
+        return Verdict(FAILURE)
+    if suspect is not None:
+        return Verdict(UNRECOGNIZED, suspect)
+    if any(p.role == CONSEQUENCE for p in placed):
+        return Verdict(CAUSE_NOT_IN_LOG, missing=_missing(state))
+    if _stops_in_configuration(state):
+        return Verdict(CAUSE_NOT_IN_LOG, missing=("stderr", "later-lines"))
+    return Verdict(HEALTHY)
+
+
+def rejected_requests(state: RunState) -> int:
+    """How many access lines answer with 4xx or 5xx."""
+    return sum(1 for r in state.records if r.text.endswith(("Bad Request", "Not Found", "Error", "Entity")) and _ACCESS_ERROR.search(r.text))
+
+
+def _suspect(state: RunState, matched: frozenset[int]) -> Record | None:
+    """The innermost failure that no rule matched: exceptions before error lines, deeper processes first, then the first."""
+    found = []
+    chained = {record.chained_from for record in state.records}
+    for position, record in enumerate(state.records):
+        if position in matched or position > state.interrupted_at or not state.is_error(position):
+            continue
+        if record.section not in ("log", "client") or _is_interrupt(record) or not _speaks_of_failure(record):
+            continue
+        if _survived(position, state) or _chain_is_matched(record, state, matched):
+            continue
+        weight = 0 if record.kind == "exception" else 1
+        found.append((weight, record.chained_from is not None, -(record.process.depth or 2.5), position))
+    del chained
+    return state.records[min(found)[-1]] if found else None
+
+
+def _speaks_of_failure(record: Record) -> bool:
+    if record.kind == "exception":
+        return bool(record.exception or record.code)
+    if record.level is not None:
+        return True  # is_error() lets only ERROR and CRITICAL through
+    return _LAST_WORDS.search(record.text[:400]) is not None
+
+
+def _is_interrupt(record: Record) -> bool:
+    return record.exception.rpartition(".")[2] in ("KeyboardInterrupt", "CancelledError", "SystemExit", "GeneratorExit")
+
+
+def _survived(position: int, state: RunState) -> bool:
+    """An error that the start or the server outlived: readiness came, or stayed, after it."""
+    record = state.records[position]
+    later = range(position + 1, len(state.records))
+    if not state.ready[position]:
+        return any(state.ready[p] for p in later) or (state.ready_at_end and position + 1 < len(state.records))
+    return record.kind != "exception" and state.ready_at_end
+
+
+def _chain_is_matched(record: Record, state: RunState, matched: frozenset[int]) -> bool:
+    """True when an exception of the same chain was matched: the chain is explained."""
+    positions = {r.index: p for p, r in enumerate(state.records)}
+    at: Record | None = record
+    for _ in range(50):
+        if at is None or at.chained_from is None or at.chained_from not in positions:
+            break
+        position = positions[at.chained_from]
+        if position in matched:
+            return True
+        at = state.records[position]
+    followers = {r.chained_from: p for p, r in enumerate(state.records) if r.chained_from is not None}
+    index = record.index
+    for _ in range(50):
+        if index not in followers:
+            return False
+        if followers[index] in matched:
+            return True
+        index = state.records[followers[index]].index
+    return False
+
+
+def _outweighs(suspect: Record, root: Placed, state: RunState) -> bool:
+    """True when an unrecognised exception must be the cause rather than the rule that matched something else.
+
+    A warning is no cause while an exception stands unexplained; and an exception of a deeper process that was printed
+    before comes first.
+    """
+    if suspect.kind != "exception":
+        return False
+    decisive = root.decisive
+    if decisive.strength > 0 and not root.rule.user_supplied:
+        return suspect.index > decisive.record.index and rank_of(decisive.record) != "error"
+    if not suspect.process.name or not decisive.record.process.name:
+        return False
+    return suspect.process.depth > decisive.record.process.depth and suspect.index < decisive.record.index
+
+
+def _missing(state: RunState) -> tuple[str, ...]:
+    headed = any(record.place for record in state.records)
+    depths = {record.process.depth for record in state.records}
+    codes = []
+    if not headed:
+        codes.append("stdout")
+    elif not any(record.kind == "exception" for record in state.records):
+        codes.append("stderr")
+    if 3 not in depths or 2 not in depths:
+        codes.append("worker-log")
+    codes.extend(("earlier-lines", "debug"))
+    return tuple(codes)
+
+
+def _stops_in_configuration(state: RunState) -> bool:
+    """A start that ends while the arguments are checked: that takes seconds, so what stopped it went elsewhere."""
+    if state.last_phase not in _EARLY or state.interrupted_at < len(state.records) or state.ready_at_end:
+        return False
+    banner = any("args: " in r.text or "server version" in r.text for r in state.records if r.echo or r.level == "INFO")
+    engine = any("LLM engine" in r.text for r in state.records)
+    return banner and not engine

@@ -1,0 +1,65 @@
+"""Records in, readings out of facts that no single line prints: counted over ranks, or added up inside a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from vllmdoctor.facts.model import COMPUTED, Origin
+from vllmdoctor.facts.table import Reading
+from vllmdoctor.logs.model import WORKER, Record
+
+_OOM_PROCESS = re.compile(r"\bProcess (?P<pid>\d+) has (?P<size>\d[\d.]*) (?P<unit>[KMGT])iB memory in use")
+_OWN = re.compile(r"this process has (?P<size>\d[\d.]*) (?P<unit>[KMGT])iB memory in use")
+_GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 2.0**10}
+_TP = re.compile(r"TP(\d+)")
+_V0_WORKER = "VllmWorkerProcess"
+
+
+def counted_facts(records: Sequence[Record]) -> list[Reading]:
+    """Tensor-parallel size as far as worker names tell it, and memory of other processes in an out of memory message."""
+    return [*_parallel_size(records), *_neighbours(records)]
+
+
+def _parallel_size(records: Sequence[Record]) -> list[Reading]:
+    """The highest rank seen plus one. V0's driver has no prefix, so its workers are one fewer than the ranks."""
+    highest, place = -1, None
+    v0_pids: dict[int, Record] = {}
+    for record in records:
+        process = record.process
+        if process.name != WORKER:
+            continue
+        named = _TP.search(process.label)
+        rank = int(named[1]) if named else process.rank if "PP" not in process.label and "DP" not in process.label else None
+        if rank is not None and rank > highest:
+            highest, place = rank, record
+        elif process.label.startswith(_V0_WORKER) and process.pid is not None:
+            v0_pids[process.pid] = record
+    if place is not None and highest >= 1:
+        return [Reading("tensor_parallel_size", highest + 1, _origin(place), COMPUTED)]
+    if v0_pids:
+        last = list(v0_pids.values())[-1]
+        return [Reading("tensor_parallel_size", len(v0_pids) + 1, _origin(last), COMPUTED)]
+    return []
+
+
+def _neighbours(records: Sequence[Record]) -> list[Reading]:
+    """torch lists every process it sees on the GPU. Inside a container it does not know its own number and prints no
+    "this process has": then the largest of the list is the engine itself."""
+    found = []
+    for record in records:
+        if "memory in use" not in record.text:
+            continue
+        sizes = [float(m["size"]) * _GIB[m["unit"]] for m in _OOM_PROCESS.finditer(record.text)]
+        own = _OWN.search(record.text)
+        if not own and sizes:
+            engine = max(sizes)
+            sizes.remove(engine)
+            found.append(Reading("this_process_gib", round(engine, 4), _origin(record), COMPUTED))
+        if sizes:
+            found.append(Reading("other_processes_gib", round(sum(sizes), 4), _origin(record), COMPUTED))
+    return found
+
+
+def _origin(record: Record) -> Origin:
+    return Origin(record.first.input, record.first.number)

@@ -1,0 +1,140 @@
+"""A report in, its JSON text out: stable order, same bytes for same input. See docs/schema/report.schema.json."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from vllmdoctor.facts.model import Fact, Scalar
+from vllmdoctor.report.model import (
+    SCHEMA_VERSION,
+    EvidenceReport,
+    FindingReport,
+    FixReport,
+    InputReport,
+    Report,
+    RunReport,
+    UnrecognizedReport,
+)
+
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+
+
+def report_json(report: Report, *, version: str) -> str:
+    """The report as JSON text with a line end. `version` is vllmdoctor's."""
+    return json_text(report_document(report, version=version))
+
+
+def json_text(document: Json) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def report_document(report: Report, *, version: str) -> dict[str, Json]:
+    """The report as plain values."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "vllmdoctor", "version": version},
+        "status": report.status,
+        "exit_code": report.exit_code,
+        "headline": report.headline,
+        "language": report.language,
+        "inputs": [_input(one) for one in report.inputs],
+        "runs": [_run(run) for run in report.runs],
+        "facts": _facts(report.facts),
+        "findings": [_finding(finding) for finding in report.findings],
+        "unrecognized": _unrecognized(report.unrecognized) if report.unrecognized else None,
+        "notices": list(report.notices),
+        "missing": list(report.missing),
+    }
+
+
+def _input(one: InputReport) -> Json:
+    return {"name": one.name, "kinds": list(one.kinds), "lines": one.lines, "notes": list(one.notes)}
+
+
+def _run(run: RunReport) -> Json:
+    return {
+        "number": run.number,
+        "input": run.input,
+        "first_line": run.first_line,
+        "last_line": run.last_line,
+        "status": run.status,
+        "rule": run.rule,
+        "title": run.title,
+    }
+
+
+def _facts(facts: Mapping[str, Fact]) -> Json:
+    return {name: _fact(facts[name]) for name in sorted(facts)}
+
+
+def _fact(fact: Fact) -> Json:
+    origin: Json = {"input": fact.origin.input, "line": fact.origin.line} if fact.origin else None
+    return {"value": _finite(fact.value), "unit": fact.unit, "kind": fact.kind, "origin": origin}
+
+
+def _finite(value: Scalar) -> Json:
+    """JSON has no infinity and no NaN."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _evidence(evidence: EvidenceReport) -> Json:
+    return {"input": evidence.input, "line": evidence.line, "process": evidence.process, "text": evidence.text}
+
+
+def _finding(finding: FindingReport) -> Json:
+    return {
+        "rule": finding.rule,
+        "category": finding.category,
+        "role": finding.role,
+        "severity": finding.severity,
+        "phase": finding.phase,
+        "title": finding.title,
+        "summary": finding.summary,
+        "first_check": finding.first_check,
+        "count": finding.count,
+        "explained_by": finding.explained_by,
+        "evidence": [_evidence(evidence) for evidence in finding.evidence],
+        "causes": [
+            {"id": c.id, "title": c.title, "text": c.text, "state": c.state, "because": c.because}
+            for c in finding.causes
+        ],
+        "fixes": [_fix(fix) for fix in finding.fixes],
+        "does_not_help": [{"id": c.id, "title": c.title, "why": c.why} for c in finding.does_not_help],
+        "verify": [{"id": v.id, "text": v.text, "log": v.log, "command": v.command} for v in finding.verify],
+        "references": [{"title": title, "url": url} for title, url in finding.references],
+        "notice": finding.notice,
+    }
+
+
+def _fix(fix: FixReport) -> Json:
+    return {
+        "id": fix.id,
+        "rank": fix.rank,
+        "title": fix.title,
+        "why": fix.why,
+        "effect": fix.effect,
+        "cost": fix.cost,
+        "risk": fix.risk,
+        "condition": fix.condition,
+        "arguments": dict(fix.arguments),
+        "commands": {
+            "cli": fix.commands.cli,
+            "python": fix.commands.python,
+            "compose": fix.commands.compose,
+            "kubernetes": fix.commands.kubernetes,
+        },
+    }
+
+
+def _unrecognized(unknown: UnrecognizedReport) -> Json:
+    return {
+        "exception": unknown.exception,
+        "message": unknown.message,
+        "raised_at": unknown.raised_at,
+        "last_phase": unknown.last_phase,
+        "nearest": list(unknown.nearest),
+        "evidence": _evidence(unknown.evidence),
+    }

@@ -1,0 +1,143 @@
+"""A report in words: what the user reads, whatever the output format. Plain texts (Markdown inline) in one language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vllmdoctor.facts.model import Fact
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class InputReport:
+    """One input: its name as given, what was recognised in it, its number of lines, remarks of the reader."""
+
+    name: str
+    kinds: tuple[str, ...]
+    lines: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """One run: where it stands and what it came to. `title` is that of its root cause."""
+
+    number: int
+    input: int
+    first_line: int
+    last_line: int
+    status: str
+    rule: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceReport:
+    """A quoted line: input index, 1-based line number, process label, text (redacted)."""
+
+    input: int
+    line: int
+    process: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CauseReport:
+    id: str
+    title: str
+    text: str
+    state: str  # confirmed, possible, ruled-out
+    because: str  # what decides, or what would
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """One change in the forms people run vLLM in; "" where a form does not apply."""
+
+    cli: str = ""
+    python: str = ""
+    compose: str = ""
+    kubernetes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FixReport:
+    id: str
+    rank: int
+    title: str
+    why: str
+    effect: str
+    cost: str
+    risk: str
+    condition: str  # "" when it applies for sure, else what has to be checked first
+    arguments: Mapping[str, str]
+    commands: Commands
+
+
+@dataclass(frozen=True, slots=True)
+class CautionReport:
+    id: str
+    title: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReport:
+    id: str
+    text: str
+    log: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingReport:
+    """One finding; field order is the order of reading."""
+
+    rule: str
+    category: str
+    role: str
+    severity: str
+    phase: str
+    title: str
+    summary: str
+    first_check: str
+    count: int
+    explained_by: str
+    evidence: tuple[EvidenceReport, ...]
+    causes: tuple[CauseReport, ...]
+    fixes: tuple[FixReport, ...]
+    does_not_help: tuple[CautionReport, ...]
+    verify: tuple[VerificationReport, ...]
+    references: tuple[tuple[str, str], ...]
+    notice: str  # about the translation, "" when there is nothing to say
+
+
+@dataclass(frozen=True, slots=True)
+class UnrecognizedReport:
+    """A failure without a rule: what was raised, where, after which phase, which rules come near, what to do."""
+
+    exception: str
+    message: str
+    raised_at: str
+    last_phase: str
+    nearest: tuple[str, ...]
+    evidence: EvidenceReport
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole answer. `status` is healthy, failure, unrecognized-failure, cause-not-in-log or no-vllm-log."""
+
+    status: str
+    exit_code: int
+    language: str
+    headline: str
+    inputs: tuple[InputReport, ...]
+    runs: tuple[RunReport, ...]
+    facts: Mapping[str, Fact]
+    findings: tuple[FindingReport, ...]
+    unrecognized: UnrecognizedReport | None
+    notices: tuple[str, ...]
+    missing: tuple[str, ...]  # what to get so that the cause can be named, as sentences with commands

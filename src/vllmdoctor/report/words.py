@@ -1,0 +1,205 @@
+"""The program's own sentences: a message in, its wording in the user's language out. Rules bring their own texts.
+
+English is the message id. `_` and `_n` only mark messages for extraction (`pybabel extract -k _ -k _n:1,2`); a gettext
+catalogue given to `Words` replaces the wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+
+class Translations(Protocol):
+    """What is used of `gettext.NullTranslations`."""
+
+    def gettext(self, message: str, /) -> str: ...
+
+    def ngettext(self, singular: str, plural: str, count: int, /) -> str: ...
+
+
+Plural = tuple[str, str]
+
+
+class Words:
+    """All sentences in one language; English where the catalogue has none."""
+
+    def __init__(self, language: str = "en", translations: Translations | None = None) -> None:
+        self.language = language
+        self._translations = translations
+
+    def __call__(self, message: str, **values: object) -> str:
+        wording = self._translations.gettext(message) if self._translations else message
+        return wording.format(**values) if values else wording
+
+    def counted(self, message: Plural, count: int, **values: object) -> str:
+        """The singular or plural wording; `{count}` in it is the number."""
+        if self._translations:
+            wording = self._translations.ngettext(*message, count)
+        else:
+            wording = message[0] if count == 1 else message[1]
+        return wording.format(count=f"{count:,}", **values)
+
+    def for_status(self, status: str) -> str:
+        return self(_STATUS_HEADLINES[status])
+
+    def for_missing(self, code: str) -> str:
+        """What to get so that the cause can be named; the code itself when there is no sentence for it."""
+        return self(_MISSING[code]) if code in _MISSING else code
+
+    def for_notice(self, code: str, value: str) -> str:
+        """A remark on the whole log; `code: value` when there is no sentence for it."""
+        if code in _COUNTED_NOTICES and value.isdigit():
+            return self.counted(_COUNTED_NOTICES[code], int(value))
+        if code in _NOTICES:
+            return self(_NOTICES[code] if value else _NOTICES_WITHOUT_VALUE.get(code, _NOTICES[code]), value=value)
+        return f"{code}: {value}" if value else code
+
+
+def _(message: str) -> str:
+    return message
+
+
+def _n(singular: str, plural: str) -> Plural:
+    return (singular, plural)
+
+
+_STATUS_HEADLINES: Mapping[str, str] = {
+    "healthy": _("No failure in this log"),
+    "failure": _("vLLM failed"),
+    "unrecognized-failure": _("vLLM failed with an error that no rule knows"),
+    "cause-not-in-log": _("vLLM failed, but the cause is not in this log"),
+    "no-vllm-log": _("This is not a vLLM log"),
+}
+
+_MISSING: Mapping[str, str] = {
+    "stderr": _(
+        "Only standard output is here; tracebacks go to standard error. Start again with both in one file: "
+        "`vllm serve … 2>&1 | tee startup.log`"
+    ),
+    "stdout": _(
+        "Only standard error is here. Start again with both in one file: `vllm serve … 2>&1 | tee startup.log`"
+    ),
+    "worker-log": _(
+        "The error happened in another rank or on another node. Get that process's log too "
+        "(`kubectl logs` of every pod, or `ray logs` and `/tmp/ray/session_latest/logs/worker-*` on its node) and give "
+        "all files to `vllmdoctor analyze`"
+    ),
+    "earlier-lines": _(
+        "The log is cut at the front. Get it from the start: `docker logs CONTAINER`, `journalctl -u UNIT -b`, or "
+        "`kubectl logs POD --previous`"
+    ),
+    "later-lines": _("The log stops before the end. Wait for the process to exit and take the whole log"),
+    "debug": _("Start again with `VLLM_LOGGING_LEVEL=DEBUG`, which logs what vLLM did right before"),
+    "kernel-log": _("The kernel may have killed the process. Look at `dmesg -T | grep -i -E 'oom|killed|xid'`"),
+    "exit-code": _(
+        "How the process ended is not in the log: `echo $?`, `docker inspect CONTAINER`, or "
+        "`kubectl describe pod POD` (137 means killed, often for memory)"
+    ),
+    "client": _("The reason stands in the answer that the client got: log the response body of the failed request"),
+    "vllm-log": _("Give vLLM's own output: what `vllm serve` prints, both standard output and standard error"),
+}
+
+_NOTICES: Mapping[str, str] = {
+    "log-ends-early": _("The log ends during {value}, before the server is ready."),
+    "incomplete-input": _("A part of the input could not be read: {value}"),
+    "interrupted": _("vLLM was stopped from outside ({value})."),
+    "shutdown": _("vLLM shut down in order."),
+    "not-ready": _("Nothing in the log says that the server became ready."),
+    "mixed-languages": _("Some texts are not translated yet and are shown in English."),
+    "several-failures": _("More than one independent failure is in this run."),
+}
+_NOTICES_WITHOUT_VALUE: Mapping[str, str] = {
+    "log-ends-early": _("The log ends before the server is ready."),
+    "incomplete-input": _("A part of the input could not be read."),
+    "interrupted": _("vLLM was stopped from outside."),
+}
+_COUNTED_NOTICES: Mapping[str, Plural] = {
+    "requests-rejected": _n(
+        "{count} request was rejected; the reason is in the client's answer.",
+        "{count} requests were rejected; the reason is in the client's answer.",
+    ),
+    "earlier-runs": _n(
+        "{count} earlier run is in the log; this is the last one.",
+        "{count} earlier runs are in the log; this is the last one.",
+    ),
+    "warnings-only": _n("{count} warning, no failure.", "{count} warnings, no failure."),
+}
+
+HEADLINE_ENDS_EARLY = _("No failure in this log, which ends during {phase}")
+HEADLINE_HEALTHY_WARNINGS = _n(
+    "No failure in this log; {count} warning", "No failure in this log; {count} warnings"
+)  # fmt: skip
+HEADLINE_UNRECOGNIZED = _("vLLM failed with an error that no rule knows: {exception}")
+
+TRANSLATION_MISSING = _("This rule is not translated yet; its texts are in English.")
+TRANSLATION_STALE = _("The translation of this rule is older than the English text.")
+ESTIMATE = _("(estimate)")
+ESTIMATE_WORDS = _("estimate|about|roughly|approximately|≈|~|up to")
+WOULD_DECIDE = _("would decide: {facts}")
+DEPENDS_ON = _("depends on {facts}, not known from this log")
+
+COSTS = _("costs: {cost}")
+RISK = _("risk: {risk}")
+FIXES = _("Fixes")
+CAUSES = _("Causes")
+CHECK_FIRST = _("Check first")
+ONLY_IF = _("Only if")
+DOES_NOT_HELP = _("Does not help")
+THEN_EXPECT = _("Then expect")
+ALSO_IN_LOG = _("Also in the log")
+EARLIER_RUNS = _("Earlier runs")
+NOTE = _("Note")
+SEEN = _("Seen")
+FACTS = _("Facts read from the log")
+READ_MORE = _("Read more")
+MORE_WITH_ALL = _("`--all` shows every fix, cause and fact")
+MORE_FIXES = _n("{count} more with `--all`", "{count} more with `--all`")
+MORE_LINES = _n("{count} more", "{count} more")
+TO_NAME_THE_CAUSE = _("To name the cause")
+LINE = _("line {line}")
+WRAPPER = _("wrapper, line {line}")
+CONSEQUENCE_AT = _("follows from it, line {line}")
+WARNING_AT = _("warning, line {line}")
+CONTRIBUTES_AT = _("contributes, line {line}")
+SECOND_CAUSE = _("A second, independent failure")
+NO_COMMAND = _("no command")
+CAUSE_STATES: Mapping[str, str] = {
+    "confirmed": _("confirmed"),
+    "possible": _("possible"),
+    "ruled-out": _("ruled out"),
+}
+KINDS: Mapping[str, str] = {"read": _("read"), "computed": _("estimate"), "default": _("default")}
+SAME_FAILURE = _n("the same failure {count} time before", "the same failure {count} times before")
+OTHER_RUN = _("lines {first}-{last}: {title}")
+
+RAISED = _("Raised at")
+LAST_PHASE = _("Last good phase")
+NEAREST = _("Nearest rules")
+REPORT_IT = _("Report it")
+HOW_TO_REPORT = _(
+    "Look the message up in the vLLM issues. To have it added here, open an issue with this report "
+    "(`--format json`), the whole log and `vllm collect-env`"
+)
+NOT_A_LOG_HINT = _(
+    "What `vllmdoctor` reads: the output of `vllm serve` or of a script that uses vLLM, and `nvidia-smi`."
+)
+RECOGNIZED = _("Recognised in it")
+NOTHING_RECOGNIZED = _("nothing")
+
+VERSION, MODEL, KV_CACHE, GPU, CONTEXT = _("vLLM"), _("model"), _("KV cache"), _("GPU"), _("context length")
+TOKENS = _("{count} tokens")
+
+MESSAGES = _("Messages")
+MEANING = _("What it means")
+VERSIONS = _("vLLM versions")
+WHERE_RAISED = _("Raised in")
+REFERENCES = _("References")
+RELATED = _("Related")
+EFFECT = _("Effect")
+FORMS: Mapping[str, str] = {
+    "cli": _("Command line"),
+    "python": _("Python"),
+    "compose": _("Docker Compose"),
+    "kubernetes": _("Kubernetes"),
+}

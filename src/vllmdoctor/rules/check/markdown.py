@@ -1,0 +1,58 @@
+"""Check `markdown`: texts keep to inline code, emphasis, lists and links, and write flags as vLLM does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from vllmdoctor.rules.check.folder import RuleFolder, issue
+from vllmdoctor.rules.check.issue import Issue
+from vllmdoctor.rules.check.prose import Wording, prose_of
+
+_ALLOWED = frozenset(
+    "inline text softbreak hardbreak code_inline em_open em_close strong_open strong_close link_open link_close "
+    "paragraph_open paragraph_close bullet_list_open bullet_list_close ordered_list_open ordered_list_close "
+    "list_item_open list_item_close".split()
+)
+_LISTS = frozenset(("bullet_list_open", "ordered_list_open"))
+_UNDERSCORE_FLAG = re.compile(r"(?<![\w-])--[a-z0-9]+(?:-[a-z0-9]+)*_[a-z0-9_-]+")
+_PARSER = MarkdownIt("commonmark").enable("table")
+_NAMES = {"html_inline": "HTML", "html_block": "HTML", "heading_open": "a heading", "image": "an image"}
+
+
+class MarkdownCheck:
+    name = "markdown"
+
+    def issues(self, folder: RuleFolder) -> Iterator[Issue]:
+        documents = folder.documents
+        translations = [field for files in documents.translations.values() for field in files.values()]
+        for document in (*documents.rules.values(), *documents.remedies.values(), *translations):
+            for wording in prose_of(document):
+                for problem in text_problems(wording):
+                    yield issue(wording.place, self.name, problem)
+
+
+def text_problems(wording: Wording) -> Iterator[str]:
+    """What a text has that reports cannot show, or shows wrong."""
+    text = wording.without_placeholders()
+    tokens = _PARSER.parse(text)
+    kinds = {token.type for token in _flat(tokens)}
+    for kind in sorted(kinds - _ALLOWED):
+        if not (kind.endswith("_close") or kind.startswith(("tr_", "td_", "th_", "thead_", "tbody_"))):
+            yield f"has {_NAMES.get(kind, kind.removesuffix('_open').replace('_', ' '))}; write <…> in backticks"
+    if wording.key == "title" and kinds & _LISTS:
+        yield "a title cannot be a list"
+    for link in (token for token in _flat(tokens) if token.type == "link_open"):
+        if not str(link.attrs.get("href", "")).startswith("https://"):
+            yield f"links to {link.attrs.get('href')!r}, which is not an https:// address"
+    for flag in _UNDERSCORE_FLAG.findall(text):
+        yield f"write {flag.replace('_', '-')} instead of {flag}"
+
+
+def _flat(tokens: Sequence[Token]) -> Iterator[Token]:
+    for token in tokens:
+        yield token
+        yield from _flat(token.children or ())

@@ -1,0 +1,129 @@
+"""Check `pattern`: every regular expression compiles, fits folded text, and keeps to the parts that stay fast."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import regex
+
+from vllmdoctor.rules.build import Field
+from vllmdoctor.rules.check.folder import RuleFolder, at, entries, issue
+from vllmdoctor.rules.check.issue import Issue
+from vllmdoctor.rules.literals import MIN_LENGTH, required_literals, sre, sre_parser
+
+_KEYS = ("pattern", "unless", "frames")
+_GROUPS = ("lines", "marks", "noise")
+_REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+_NEW_IN_PYTHON_3_11 = ("POSSESSIVE_REPEAT", "ATOMIC_GROUP")
+
+
+def pattern_places(folder: RuleFolder) -> Iterator[Field]:
+    """The place of every regular expression in the folder that is a text."""
+    items = [item for document in folder.documents.rules.values() for item in entries(document, "signatures")]
+    items += [item for group in _GROUPS for item in folder.fact_entries(group)]
+    for item in items:
+        if isinstance(item.value, dict):
+            yield from (at(item, key) for key in _KEYS if isinstance(item.value.get(key), str))
+
+
+class PatternCheck:
+    name = "pattern"
+
+    def issues(self, folder: RuleFolder) -> Iterator[Issue]:
+        for place in pattern_places(folder):
+            for problem in pattern_problems(place.value):
+                yield issue(place, self.name, problem)
+        yield from self._without_literal(folder)
+
+    def _without_literal(self, folder: RuleFolder) -> Iterator[Issue]:
+        items = [place for _, _, place in folder.signatures()]
+        items += [item for group in _GROUPS for item in folder.fact_entries(group)]
+        for item in items:
+            if item.value.get("where") == "frame" or item.value.get("literals"):
+                continue
+            pattern = item.value.get("pattern")
+            if isinstance(pattern, str) and _compiles(pattern) and not required_literals(pattern):
+                problem = f"no literal of {MIN_LENGTH} characters must occur; add `literals:` or make it more exact"
+                yield issue(at(item, "pattern"), self.name, problem)
+
+
+def pattern_problems(pattern: str) -> list[str]:
+    """What is wrong with a pattern, empty when nothing is."""
+    if "\n" in pattern:
+        return ["holds a line end; text is matched on one line"]
+    for engine in (re, regex):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                engine.compile(pattern)
+        except (re.error, regex.error, OverflowError, RecursionError, Warning) as problem:
+            return [f"does not compile with {engine.__name__}: {problem}"]
+    tree = sre_parser.parse(pattern)
+    problems = list(_walk(tree, inside_repeat=False))
+    if tree.state.flags & ~re.UNICODE or _scoped_flags(tree):
+        problems.append("has inline flags such as (?i); write [Ee]rror instead")
+    return list(dict.fromkeys(problems))
+
+
+def _compiles(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def _walk(tree: Iterable[Any], *, inside_repeat: bool) -> Iterator[str]:
+    after_space = False
+    for operator, argument in tree:
+        is_space = operator is sre.LITERAL and argument == ord(" ")
+        if after_space and is_space:
+            yield "has two spaces in a row; text has single spaces, so it can never match"
+        after_space = is_space
+        if operator is sre.LITERAL and chr(argument) in "\t\n\r\f\v":
+            yield "has a tab or line end; text has single spaces, so it can never match"
+        if str(operator) in _NEW_IN_PYTHON_3_11:
+            yield "has a possessive repeat or an atomic group, which Python 3.10 does not know"
+        if str(operator) in _REPEATS:
+            yield from _repeat(argument, inside_repeat=inside_repeat)
+        else:
+            yield from (
+                problem for part in _parts(operator, argument) for problem in _walk(part, inside_repeat=inside_repeat)
+            )
+
+
+def _repeat(argument: Any, *, inside_repeat: bool) -> Iterator[str]:
+    _least, most, body = argument
+    unbounded = most is sre.MAXREPEAT
+    if unbounded and inside_repeat:
+        yield "has an unbounded repeat inside another; bound one of them, for example {1,20}"
+    if unbounded and any(operator is sre.ANY for operator, _ in body):
+        yield "has an unbounded .* or .+; write .{0,200}? or exclude the character that ends it ([^)]{0,200})"
+    yield from _walk(body, inside_repeat=inside_repeat or unbounded)
+
+
+def _parts(operator: Any, argument: Any) -> list[Any]:
+    """The sub-patterns of an element that is no repeat."""
+    if operator is sre.SUBPATTERN:
+        return [argument[-1]]
+    if operator is sre.BRANCH:
+        return list(argument[1])
+    if operator in (sre.ASSERT, sre.ASSERT_NOT):
+        return [argument[1]]
+    if operator is sre.GROUPREF_EXISTS:
+        return [part for part in argument[1:] if part]
+    return [argument] if str(operator) == "ATOMIC_GROUP" else []
+
+
+def _scoped_flags(tree: Iterable[Any]) -> bool:
+    """True when some group switches flags for itself, such as (?i:error)."""
+    for operator, argument in tree:
+        if operator is sre.SUBPATTERN and (argument[1] or argument[2]):
+            return True
+        parts = [argument[2]] if str(operator) in _REPEATS else _parts(operator, argument)
+        if any(_scoped_flags(part) for part in parts):
+            return True
+    return False

@@ -1,0 +1,50 @@
+"""Check `sample`: every sample of a signature is matched by its pattern and carries its literals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from vllmdoctor.rules.build import Field
+from vllmdoctor.rules.check.folder import RuleFolder, at, issue
+from vllmdoctor.rules.check.issue import Issue
+from vllmdoctor.rules.model import Signature
+
+
+def folded(text: str) -> str:
+    """The text as signatures see it: on one line, with single spaces."""
+    return " ".join(text.split())
+
+
+def sample_places(place: Field) -> list[Field]:
+    """The places of an entry's samples."""
+    found = place.get("samples") if isinstance(place.value, dict) else None
+    items = found.items() if found and isinstance(found.value, list) else []
+    return [item for item in items if isinstance(item.value, str)]
+
+
+class SampleCheck:
+    name = "sample"
+
+    def issues(self, folder: RuleFolder) -> Iterator[Issue]:
+        for _, signature, place in folder.signatures():
+            for sample in sample_places(place):
+                yield from self._sample(signature, sample)
+            yield from self._repeated(place)
+
+    def _sample(self, signature: Signature, sample: Field) -> Iterator[Issue]:
+        text = folded(sample.value)
+        if not re.search(signature.pattern, text):
+            yield issue(sample, self.name, "the signature's pattern does not match this sample")
+        elif signature.unless and re.search(signature.unless, text):
+            yield issue(sample, self.name, "the signature's `unless` matches this sample")
+        for group in signature.literals:
+            if not any(literal in text for literal in group):
+                yield issue(
+                    sample, self.name, f"none of the signature's literals is in this sample: {', '.join(group)}"
+                )
+
+    def _repeated(self, place: Field) -> Iterator[Issue]:
+        texts = [folded(sample.value) for sample in sample_places(place)]
+        if len(set(texts)) < len(texts):
+            yield issue(at(place, "samples"), self.name, "the same sample twice")

@@ -1,0 +1,108 @@
+"""Check `translation`: a translation has the English structure, placeholders, code and flags, and is up to date."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from vllmdoctor.rules.build import Field
+from vllmdoctor.rules.check.folder import RuleFolder, at, issue
+from vllmdoctor.rules.check.issue import Issue
+from vllmdoctor.rules.translate import digest_of, english_texts
+
+_PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}|]*)(?:\|[^{}]*)?\}")
+_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+_PARSER = MarkdownIt("commonmark")
+
+
+class TranslationCheck:
+    name = "translation"
+
+    def __init__(self, language: str | None = None) -> None:
+        self.language = language
+
+    def issues(self, folder: RuleFolder) -> Iterator[Issue]:
+        originals = {**folder.documents.rules, **folder.documents.remedies}
+        for language, files in sorted(folder.documents.translations.items()):
+            if self.language not in (None, language):
+                continue
+            for name, document in files.items():
+                if name in originals:
+                    yield from self._file(document, originals[name])
+                else:
+                    yield issue(document, self.name, f"translates {name!r}, which is no rule or remedy")
+
+    def _file(self, document: Field, original: Field) -> Iterator[Issue]:
+        if document.value.get("digest") != digest_of(original.value):
+            problem = f"made from other English texts than {original.file} has now; revise it, then `rules stamp` it"
+            yield issue(at(document, "digest"), self.name, problem)
+        words = {key: value for key, value in document.value.items() if key != "digest"}
+        yield from self._compared(Field(document.file, "", words, document.lines), english_texts(original.value))
+
+    def _compared(self, place: Field, english: Any) -> Iterator[Issue]:
+        if isinstance(english, str):
+            if isinstance(place.value, str):
+                yield from (issue(place, self.name, problem) for problem in wording_problems(place.value, english))
+            else:
+                yield issue(place, self.name, "has `known:` and `unknown:` wordings where English has one text")
+        elif not isinstance(place.value, Mapping):
+            yield issue(place, self.name, f"English has {', '.join(english)} here")
+        else:
+            for key in english.keys() - place.value.keys():
+                yield issue(at(place, key), self.name, f"`{key}` is not translated")
+            for key in place.value.keys() - english.keys():
+                yield issue(at(place, key), self.name, f"English has no `{key}`")
+            for key in english.keys() & place.value.keys():
+                yield from self._compared(at(place, key), english[key])
+
+
+def wording_problems(text: str, english: str) -> Iterator[str]:
+    """What must be the same in every language and is not."""
+    if text != unicodedata.normalize("NFC", text):
+        yield "is not in Unicode's composed form (NFC)"
+    for what, parts in (("placeholders", _placeholders), ("code", _code), ("flags", _flags)):
+        here, there = Counter(parts(text)), Counter(parts(english))
+        if here != there:
+            missing, extra = sorted((there - here).elements()), sorted((here - there).elements())
+            problem = "; ".join(
+                f"{word}: {', '.join(found)}"
+                for word, found in (("missing", missing), ("not in English", extra))
+                if found
+            )
+            yield f"{what} differ from English ({problem})"
+
+
+def _placeholders(text: str) -> list[str]:
+    """The placeholders without their fallbacks, which are words."""
+    return ["".join(found[1].split()) for found in _PLACEHOLDER.finditer(text) if found[1] is not None]
+
+
+def _code(text: str) -> list[str]:
+    plain = _PLACEHOLDER.sub(lambda found: f"{{{found[1]}}}" if found[1] is not None else found[0], text)
+    return [
+        token.content for block in _PARSER.parse(plain) for token in block.children or () if token.type == "code_inline"
+    ]
+
+
+def _flags(text: str) -> list[str]:
+    return _FLAG.findall(text)
+
+
+def translated_shares(folder: RuleFolder) -> dict[str, tuple[int, int]]:
+    """For each language how many rules and remedies have an up-to-date translation, and how many there are."""
+    originals = {**folder.documents.rules, **folder.documents.remedies}
+    return {
+        language: (
+            sum(
+                name in originals and field.value.get("digest") == digest_of(originals[name].value)
+                for name, field in files.items()
+            ),
+            len(originals),
+        )
+        for language, files in sorted(folder.documents.translations.items())
+    }

@@ -1,0 +1,27 @@
+"""What all tests share: quick, repeatable property tests; a terminal of fixed size; the checkout's folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "quick", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("quick")
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The folder that holds pyproject.toml."""
+    return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The developer's own terminal settings must not decide a test."""
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "NO_COLOR", "VLLMDOCTOR_PURE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
