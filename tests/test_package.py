@@ -13,6 +13,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,11 @@ def test_changelog_has_the_version(checkout: Path) -> None:
     version = re.search(r'^version = "(.+)"', (checkout / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
     assert version
     assert f"## {version[1]}" in (checkout / "CHANGELOG.md").read_text(encoding="utf-8")
+    try:
+        installed = metadata.version("vllmdoctor")
+    except metadata.PackageNotFoundError:
+        pytest.skip("vllmdoctor is not installed here, so it cannot tell its version")
+    assert installed == version[1], "run `make install` after a change of the version"
     assert vllmdoctor(checkout, "--version").stdout.split()[-1] == version[1]
 
 

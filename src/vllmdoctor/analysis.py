@@ -58,7 +58,7 @@ def diagnose_log(log: Log, catalogue: Catalogue, excerpts: Sequence[Excerpt]) ->
 def scan_literals(catalogue: Catalogue) -> list[bytes]:
     """What a large input is searched for before any line is decoded."""
     book = catalogue.facts
-    sets = [s.literals for rule in catalogue.rules.values() for s in rule.signatures]
+    sets = [signature.literals for _, signature in catalogue.signatures()]
     sets += [line.literals for line in book.lines] + [mark.literals for mark in book.marks if mark.where == "line"]
     found = {literal for group in sets for literal in raw_literals(group)} | set(_ALWAYS)
     return sorted(literal.encode() for literal in found)

@@ -32,7 +32,8 @@ _SHELL_PROMPT = re.compile(r"(?m)^((?:\([\w.-]+\) )?)[a-z_][\w.-]*@[\w.-]+(?=:[~
 
 # What stands before a value: a name (a flag with its dashes), its closing quote, and a separator.
 _KEYED = re.compile(
-    r"(?<![\w.\-])(?P<key>[\w.\-]{2,100})(?P<quote>\\*[\"'])?(?P<separator>[ \t]*(?:=>|[:=])[ \t]*|[ \t]*,[ \t]*|[ \t]+)b?"
+    r"(?<![\w.\-])(?P<key>[\w.\-]{2,100})(?P<quote>\\*[\"'])?"
+    r"(?P<separator>[ \t]*(?:=>|[:=])[ \t]*|[ \t]*,[ \t]*|[ \t]+)b?"
 )
 _HINT = re.compile(r"(?i)key|token|secret|passw|passphrase|credential|cookie|authorization|prompt|messages|content")
 _SECRET_NAME = re.compile(

@@ -87,7 +87,7 @@ def _is_shutdown_noise(position: int, state: RunState) -> bool:
 
 
 def _overall(last: _Judged, log: Log) -> str:
-    known = log.kinds or any(p for p in last.placed)
+    known = log.kinds or last.placed or last.state.ever_ready or last.state.last_phase
     return last.verdict.status if known or last.verdict.status != HEALTHY else NO_VLLM_LOG
 
 

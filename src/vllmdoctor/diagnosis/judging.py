@@ -15,7 +15,7 @@ from vllmdoctor.diagnosis.model import (
     JudgedCause,
 )
 from vllmdoctor.diagnosis.state import RunState
-from vllmdoctor.facts.counted import counted_facts
+from vllmdoctor.facts.counted import memory_of_processes
 from vllmdoctor.facts.read import facts_in
 from vllmdoctor.facts.table import FactMap, combined, completed, lookup_in
 from vllmdoctor.rules.expressions import UNKNOWN, Expression, Lookup, Value
@@ -49,7 +49,7 @@ def finding_of(placed: Placed, state: RunState, facts: FactMap, catalogue: Catal
 
 def _own_facts(placed: Placed, book: FactBook) -> FactMap:
     match = placed.decisive
-    readings = [*facts_in(match.record, book), *counted_facts([match.record]), *match.readings]
+    readings = [*facts_in(match.record, book), *memory_of_processes([match.record]), *match.readings]
     return combined(readings, book)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from vllmdoctor.diagnosis.state import RunState, frame_text, rank_of
 from vllmdoctor.facts.read import readings_of
 from vllmdoctor.facts.table import Reading
 from vllmdoctor.logs.model import Line, Record
 from vllmdoctor.rules.expressions import Lookup
-from vllmdoctor.rules.model import Catalogue, Rule, Signature
+from vllmdoctor.rules.model import CAUSE, Catalogue, Rule, Signature
 from vllmdoctor.rules.prefilter import candidates, compiled, search
 
 END_RECORDS = 6
@@ -32,15 +33,15 @@ class Match:
 
 def find_matches(state: RunState, catalogue: Catalogue) -> list[Match]:
     """All matches in the order of printing; conditions on facts are judged later (`when_admits`)."""
-    pairs = [(rule, signature) for rule in catalogue.rules.values() for signature in rule.signatures]
+    pairs = catalogue.signatures()
     records = state.records
     found: list[Match] = []
     texts = [record.text if not record.code else f"{record.text}\n{record.code}" for record in records]
     plain = [(r, s) for r, s in pairs if s.scope != "traceback"]
     for item, position in candidates([s.literals for _, s in plain], texts):
-        rule, signature = plain[item]
+        name, signature = plain[item]
         if _in_scope(signature, position, state):
-            match = _confirmed(rule, signature, records[position], position, catalogue)
+            match = _confirmed(name, signature, records[position], position, catalogue)
             if match and _phase_fits(signature, position, state):
                 found.append(match)
     found.extend(_traceback_matches([(r, s) for r, s in pairs if s.scope == "traceback"], state, catalogue))
@@ -82,7 +83,7 @@ def _phase_fits(signature: Signature, position: int, state: RunState) -> bool:
     return not signature.phases or state.phases[position] in signature.phases
 
 
-def _confirmed(rule: Rule, signature: Signature, record: Record, position: int, catalogue: Catalogue) -> Match | None:
+def _confirmed(name: str, signature: Signature, record: Record, position: int, catalogue: Catalogue) -> Match | None:
     match = search(signature.pattern, record.text, signature.literals)
     from_code = False
     if match is None and record.code:
@@ -94,17 +95,17 @@ def _confirmed(rule: Rule, signature: Signature, record: Record, position: int, 
     readings = () if from_code else tuple(readings_of(match, record, catalogue.facts))
     line = record.last if from_code else record.line_at(match.start())
     strength = 0 if rank_of(record) == "error" else 1
-    return Match(rule, signature, record, position, line, readings, strength)
+    return Match(catalogue.rules[name], signature, record, position, line, readings, strength)
 
 
 def _traceback_matches(
-    pairs: Sequence[tuple[Rule, Signature]], state: RunState, catalogue: Catalogue
+    pairs: Sequence[tuple[str, Signature]], state: RunState, catalogue: Catalogue
 ) -> list[Match]:
     positions = [p for p, record in enumerate(state.records) if record.kind == "exception"]
     texts = [f"{frame_text(state.records[p])}\n{state.records[p].text}" for p in positions]
     found = []
     for item, index in candidates([s.literals for _, s in pairs], texts):
-        rule, signature = pairs[item]
+        name, signature = pairs[item]
         position, text = positions[index], texts[index]
         match = search(signature.pattern, text, signature.literals)
         if not match or not _phase_fits(signature, position, state) or position in state.noise:
@@ -112,7 +113,7 @@ def _traceback_matches(
         if signature.unless and compiled(signature.unless).search(text):
             continue
         record = state.records[position]
-        found.append(Match(rule, signature, record, position, record.text_lines[0], (), 0))
+        found.append(Match(catalogue.rules[name], signature, record, position, record.text_lines[0], (), 0))
     return found
 
 
@@ -133,16 +134,15 @@ _WORD = re.compile(r"[A-Za-z_]{4,}")
 
 def nearest_rules(text: str, catalogue: Catalogue, most: int = 3) -> tuple[str, ...]:
     """Ids of the rules whose sample lines share the most uncommon words with a text; empty when none comes near."""
-    samples = {
-        rule.id: {w.lower() for s in rule.signatures for sample in s.samples for w in _WORD.findall(sample)}
-        for rule in catalogue.rules.values()
-        if rule.role == "cause"
-    }
+    samples: dict[str, set[str]] = {}
+    for name, signature in catalogue.signatures():
+        words = {word.lower() for sample in signature.samples for word in _WORD.findall(sample)}
+        samples.setdefault(name, set()).update(words)
     frequency: dict[str, int] = {}
     for words in samples.values():
         for word in words:
             frequency[word] = frequency.get(word, 0) + 1
     asked = {word.lower() for word in _WORD.findall(text[:2000])}
     scores = {name: sum(1 / frequency[word] for word in words & asked) for name, words in samples.items()}
-    ranked = sorted((-score, name) for name, score in scores.items() if score >= 1.0)
-    return tuple(name for _, name in ranked[:most])
+    ranked = (name for _, name in sorted((-score, name) for name, score in scores.items() if score >= 1.0))
+    return tuple(islice((name for name in ranked if catalogue.rules[name].role == CAUSE), most))

@@ -66,7 +66,8 @@ def read_state(records: Sequence[Record], book: FactBook) -> RunState:
     frame_phases = [_frame_phase(record, frames) for record in records]
     walk = _Walk()
     for position, record in enumerate(records):
-        walk.step(position, record, hits.get(position, []))
+        is_error = position not in noise and not record.echo and (record.kind == "exception" or record.level in _ERROR_LEVELS)
+        walk.step(position, record, hits.get(position, []), is_error)
     phases = [own or walked for own, walked in zip(_shared(records, frame_phases), walk.phases, strict=True)]
     return RunState(
         records=records,
@@ -91,27 +92,39 @@ class _Walk:
         self.ever_ready = False
         self.interrupted_at: int | None = None
         self.latest = ""
-        self._by_process: dict[Process, str] = {}
+        self._by_process: dict[Process, tuple[int, str]] = {}
+        self._errors = False
 
-    def step(self, position: int, record: Record, marks: Sequence[Mark]) -> None:
-        own = self._by_process.get(record.process, "") if record.process.name else ""
-        # A loading worker's error is of loading even when the API server has printed something later.
-        self.phases.append(own or self.latest or UNKNOWN_PHASE)
+    def step(self, position: int, record: Record, marks: Sequence[Mark], is_error: bool) -> None:
+        self._errors = self._errors or is_error
+        self.phases.append(self._phase_of(record.process))
         self.ready_before.append(self.ready)
         for mark in marks:
             if mark.mark == "phase":
-                self._enter(mark.phase, record)
+                self._enter(mark.phase, record, position)
             elif mark.mark == "ready":
                 self.ready = self.ever_ready = True
-            elif mark.mark == "interrupted" and self.interrupted_at is None:
+            elif self.interrupted_at is None and (
+                mark.mark == "interrupted" or (mark.mark == "shutdown" and not self._errors)
+            ):
                 self.interrupted_at = position
 
-    def _enter(self, phase: str, record: Record) -> None:
+    def _phase_of(self, process: Process) -> str:
+        """The latest phase among the lines that speak for a process: its own and those without a prefix; for the engine
+        core and the API server also those of deeper processes. A worker may be behind or ahead of the others."""
+        told = [
+            (position, phase)
+            for other, (position, phase) in self._by_process.items()
+            if not other.name or other == process or 0 < process.depth < other.depth
+        ]
+        return max(told)[1] if told and process.name else self.latest or UNKNOWN_PHASE
+
+    def _enter(self, phase: str, record: Record, position: int) -> None:
         if phase in _STARTING:
             self.ready = False
             self.interrupted_at = None
         self.latest = phase
-        self._by_process[record.process] = phase
+        self._by_process[record.process] = (position, phase)
 
 
 def _frame_phase(record: Record, marks: Sequence[Mark]) -> str:

@@ -24,6 +24,7 @@ _LAST_WORDS = re.compile(
     r"|^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: |$)"
     r"|exited with (?:code|status) [1-9]|core dumped"
 )
+_WORDS = re.compile(r"[A-Za-z]{3}")
 _ACCESS_ERROR = re.compile(r'" (?P<status>[45]\d\d)\b')
 _EARLY = frozenset({"configuration"})
 
@@ -79,6 +80,8 @@ def _suspect(state: RunState, matched: frozenset[int]) -> Record | None:
 def _speaks_of_failure(record: Record) -> bool:
     if record.kind == "exception":
         return bool(record.exception or record.code)
+    if not _WORDS.search(record.text[:400]):
+        return False  # a rule, a bar, a lone bracket
     if record.level is not None:
         return True  # is_error() lets only ERROR and CRITICAL through
     return _LAST_WORDS.search(record.text[:400]) is not None

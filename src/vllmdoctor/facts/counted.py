@@ -18,7 +18,7 @@ _V0_WORKER = "VllmWorkerProcess"
 
 def counted_facts(records: Sequence[Record]) -> list[Reading]:
     """Tensor-parallel size as far as worker names tell it, and memory of other processes in an out of memory message."""
-    return [*_parallel_size(records), *_neighbours(records)]
+    return [*_parallel_size(records), *memory_of_processes(records)]
 
 
 def _parallel_size(records: Sequence[Record]) -> list[Reading]:
@@ -43,8 +43,8 @@ def _parallel_size(records: Sequence[Record]) -> list[Reading]:
     return []
 
 
-def _neighbours(records: Sequence[Record]) -> list[Reading]:
-    """torch lists every process it sees on the GPU. Inside a container it does not know its own number and prints no
+def memory_of_processes(records: Sequence[Record]) -> list[Reading]:
+    """What torch says of the processes on the GPU. It lists every one that it sees. Inside a container it does not know its own number and prints no
     "this process has": then the largest of the list is the engine itself."""
     found = []
     for record in records:

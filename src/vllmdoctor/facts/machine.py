@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from vllmdoctor.facts.gpus import read_gpus
 from vllmdoctor.facts.model import Origin, Scalar
 from vllmdoctor.facts.table import Reading
 from vllmdoctor.rules.model import FactBook
 
 _MIB_PER_GIB = 1024
+_HINTS = ("-SMI", "-smi", "nvidia_smi_log", "MiB /", "river version", "river Version", "GPU 0:", "memory.total", "ROCm", "amdsmi")
 
 
 def machine_readings(text: str, input_index: int, book: FactBook) -> list[Reading]:
@@ -15,6 +15,10 @@ def machine_readings(text: str, input_index: int, book: FactBook) -> list[Readin
 
     Used and free memory are left out: the table shows another moment than the error.
     """
+    if not any(hint in text for hint in _HINTS):
+        return []
+    from vllmdoctor.facts.gpus import read_gpus  # thirteen readers that most logs never need
+
     machine = read_gpus(text)
     if machine is None:
         return []

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import bz2
-import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from vllmdoctor.errors import InputError
 from vllmdoctor.intake.streams import BLOCK_BYTES, ByteStream
+
+if TYPE_CHECKING:
+    import bz2
+    import lzma
 
 # Logs inside logs inside logs do not occur; a chain of containers is a trap.
 MAX_LAYERS = 4
@@ -39,11 +41,13 @@ def compression_of(head: bytes) -> str | None:
 
 def unpacked(stream: ByteStream, name: str, notes: list[str]) -> ByteStream:
     """The stream with every layer of compression taken off."""
-    for _ in range(MAX_LAYERS):
+    meter = _Meter()
+    for layer in range(MAX_LAYERS):
         kind = compression_of(stream.head(16))
         if kind is None:
             return stream
-        stream = ByteStream(decompressed(kind, iter(stream), name, notes))
+        blocks = iter(stream) if layer else meter.counted(iter(stream))
+        stream = ByteStream(decompressed(kind, blocks, name, notes, meter))
     if compression_of(stream.head(16)):
         raise InputError(name, f"compressed more than {MAX_LAYERS} times over", "Unpack it first.")
     return stream
@@ -60,20 +64,33 @@ class _Decoder(Protocol):
 Step = Callable[[bytes], Iterator[bytes]]
 
 
-def decompressed(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]) -> Iterator[bytes]:
+class _Meter:
+    """Counts the bytes that go in at the outermost layer: a bomb may share its ratio among its layers."""
+
+    def __init__(self) -> None:
+        self.consumed = 0
+
+    def counted(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        for block in blocks:
+            for begin in range(0, len(block), _FEED_BYTES):
+                piece = block[begin : begin + _FEED_BYTES]
+                self.consumed += len(piece)
+                yield piece
+
+
+def decompressed(kind: str, blocks: Iterator[bytes], name: str, notes: list[str], meter: _Meter) -> Iterator[bytes]:
     """Decompressed blocks; damage after the first bytes ends them with a note, at the start it is an InputError."""
-    consumed = produced = 0
+    produced = 0
     try:
-        for used, block in _decoded(kind, blocks, name, notes):
-            consumed += used
+        for block in _decoded(kind, blocks, name, notes):
             produced += len(block)
             yield block
-            if produced > BOMB_FROM_BYTES and produced > BOMB_RATIO * consumed:
+            if produced > BOMB_FROM_BYTES and produced > BOMB_RATIO * meter.consumed:
                 notes.append(
                     f"the {kind} data expands more than {BOMB_RATIO} times over; reading stopped after {produced} bytes"
                 )
                 return
-    except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, MemoryError, _ZstdProblem) as error:
+    except (zlib.error, OSError, EOFError, ValueError, MemoryError, _DecoderProblem) as error:
         if produced == 0:
             raise InputError(
                 name, f"damaged {kind} data ({_reason(error)})", "Copy the file again, or unpack what can be unpacked."
@@ -85,17 +102,16 @@ def _reason(error: BaseException) -> str:
     return str(error).strip() or type(error).__name__
 
 
-class _ZstdProblem(Exception):
-    """What the zstandard library raises, under a name that exists without it."""
+class _DecoderProblem(Exception):
+    """What xz and zstandard raise, under a name that exists before they are imported."""
 
 
-def _decoded(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]) -> Iterator[tuple[int, bytes]]:
-    """Pairs of compressed bytes consumed and the block they gave; several frames one after the other are one text."""
+def _decoded(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]) -> Iterator[bytes]:
+    """The decompressed blocks; several frames one after the other are one text."""
     new_decoder = _decoder_factory(kind, name)
     decoder, step = new_decoder()
     started, frames, produced = False, 0, 0
     for block in blocks:
-        used = len(block)
         pending = block
         while pending:
             if decoder.eof:
@@ -110,11 +126,8 @@ def _decoded(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]) ->
             started = True
             for piece in step(pending):
                 produced += len(piece)
-                yield used, piece
-                used = 0
+                yield piece
             pending = decoder.unused_data if decoder.eof else b""
-        if used:
-            yield used, b""
     if started and not decoder.eof:
         if produced == 0 and frames == 0:
             raise EOFError("cut off before the first byte of text")
@@ -125,9 +138,9 @@ def _decoder_factory(kind: str, name: str) -> Callable[[], tuple[_Decoder, Step]
     if kind == "gzip":
         return _gzip
     if kind == "bzip2":
-        return lambda: _with_limit(bz2.BZ2Decompressor())
+        return _bzip2
     if kind == "xz":
-        return lambda: _with_limit(lzma.LZMADecompressor(memlimit=_XZ_MEMORY_BYTES))
+        return _xz
     return _zstd_factory(name)
 
 
@@ -144,10 +157,27 @@ def _gzip() -> tuple[_Decoder, Step]:
     return decoder, step
 
 
-def _with_limit(decoder: bz2.BZ2Decompressor | lzma.LZMADecompressor) -> tuple[_Decoder, Step]:
+def _bzip2() -> tuple[_Decoder, Step]:
+    import bz2
+
+    return _with_limit(bz2.BZ2Decompressor(), OSError)
+
+
+def _xz() -> tuple[_Decoder, Step]:
+    import lzma
+
+    return _with_limit(lzma.LZMADecompressor(memlimit=_XZ_MEMORY_BYTES), lzma.LZMAError)
+
+
+def _with_limit(
+    decoder: bz2.BZ2Decompressor | lzma.LZMADecompressor, problem: type[Exception]
+) -> tuple[_Decoder, Step]:
     def step(data: bytes) -> Iterator[bytes]:
         while not decoder.eof:
-            piece = decoder.decompress(data, BLOCK_BYTES)
+            try:
+                piece = decoder.decompress(data, BLOCK_BYTES)
+            except problem as error:
+                raise _DecoderProblem(str(error)) from error
             data = b""
             if piece:
                 yield piece
@@ -177,7 +207,7 @@ def _zstd_factory(name: str) -> Callable[[], tuple[_Decoder, Step]]:
                     piece = decoder.decompress(data[begin : begin + _ZSTD_FEED_BYTES])
                 except zstandard.ZstdError as error:
                     yield from frame.rest()
-                    raise _ZstdProblem(str(error)) from error
+                    raise _DecoderProblem(str(error)) from error
                 yield from frame.collected(piece)
                 if decoder.eof:
                     frame.unused_data = decoder.unused_data + data[begin + _ZSTD_FEED_BYTES :]

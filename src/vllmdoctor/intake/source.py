@@ -22,7 +22,7 @@ class Source:
         self._open_chunks = open_chunks
 
     def chunks(self) -> Iterator[bytes]:
-        """The text, decompressed and as UTF-8, in blocks of about 1 MiB.
+        """The text, decompressed and as UTF-8, in blocks of about 256 KiB.
 
         A failure to read after the first block becomes a note.
         """

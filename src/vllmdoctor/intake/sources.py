@@ -7,13 +7,12 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from vllmdoctor.errors import InputError
-from vllmdoctor.intake.archives import tar_sources, zip_sources
 from vllmdoctor.intake.folders import MAX_FILES, log_files
 from vllmdoctor.intake.source import BINARY, EMPTY, TAR, ZIP, Probe, Source, probe, text_source
-from vllmdoctor.intake.streams import ByteStream, file_blocks, pipe_blocks
+from vllmdoctor.intake.streams import ByteStream, Opener, file_blocks, pipe_blocks
 
 STDIN_NAME = "<stdin>"
 _TEXT_HINT = "Give the log as text, or packed as .gz, .zst, .bz2, .xz, .zip or .tar."
@@ -66,9 +65,9 @@ def _file_sources(path: str) -> list[Source]:
     finally:
         stream.close()
     if found.kind == ZIP and not found.packed:
-        return zip_sources(path, path)
+        return _zip_sources(path, path)
     if found.kind == TAR:
-        return tar_sources(path, lambda: file_blocks(path))
+        return _tar_sources(path, lambda: file_blocks(path))
     refuse(path, found)
     return [text_source(path, lambda: file_blocks(path))]
 
@@ -78,13 +77,26 @@ def _pipe_sources(name: str, blocks: Iterator[bytes]) -> list[Source]:
     raw = ByteStream(blocks)
     head = raw.head(1 << 16)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return zip_sources(name, io.BytesIO(_kept(name, raw)))
+        return _zip_sources(name, io.BytesIO(_kept(name, raw)))
     found, text, notes = probe(raw, name)
     if found.kind == TAR:
         plain = _kept(name, text)
-        return tar_sources(name, lambda: iter([plain]))
+        return _tar_sources(name, lambda: iter([plain]))
     refuse(name, found)
     return [Source(name, lambda _: iter(text), notes)]
+
+
+def _zip_sources(name: str, file: str | IO[bytes]) -> list[Source]:
+    # Only archives pay for the import of the libraries that read them.
+    from vllmdoctor.intake.archives import zip_sources
+
+    return zip_sources(name, file)
+
+
+def _tar_sources(name: str, opener: Opener) -> list[Source]:
+    from vllmdoctor.intake.archives import tar_sources
+
+    return tar_sources(name, opener)
 
 
 def _kept(name: str, stream: ByteStream) -> bytes:

@@ -13,20 +13,25 @@ MOST_RAW_CONTINUATION = 40
 
 CAUSE = "The above exception was the direct cause of the following exception"
 CONTEXT = "During handling of the above exception, another exception occurred"
-_PYDANTIC = re.compile(r"(?:Value error|Assertion failed|Input should|Field required|Extra inputs|For further information)\b")
+_PYDANTIC = re.compile(
+    r"(?:Value error|Assertion failed|Input should|Field required|Extra inputs|For further information)\b"
+)
 _STARTS_ANEW = re.compile(
-    r"(?:WorkerProc |EngineCore |AsyncLLM |Exception in (?:worker|callback|thread|ASGI)|Error in |Failed core|Engine (?:core|process|loop)"
+    r"(?:WorkerProc |EngineCore |AsyncLLM |Exception in (?:worker|callback|thread|ASGI)|Error in "
+    r"|Failed core|Engine (?:core|process|loop)"
     r"|Worker (?:proc|Vllm)|Process \S+:$|Got fatal|Parent process|Shutting down|\[shutdown\])"
 )
 _ENDS_RAW = re.compile(
     r"(?:Killed|Aborted|Terminated|Segmentation fault|Bus error|Floating point exception|Illegal instruction)\b"
     r"|(?:bash|sh|zsh|srun|slurmstepd|docker|nvidia-container-cli|nohup|collect2|make|ninja|usage)\b[^:]{0,40}: "
-    r"|exit code|[$#] |>>> |\(?[\w-]{0,40}\)? ?\w[\w.-]*@[\w.-]+:|\[?root@|Process \S+:$|nanobind: |sys:\d+: |Fatal Python error"
-    r"|Exception ignored in|Task exception was never|Future exception|Exception in thread|\*\*\* |!{3,}|={5,}|-{10,}|_{5,} |\+-+"
+    r"|exit code|[$#] |>>> |\(?[\w-]{0,40}\)? ?\w[\w.-]*@[\w.-]+:|\[?root@|Process \S+:$|nanobind: "
+    r"|sys:\d+: |Fatal Python error"
+    r"|Exception ignored in|Task exception was never|Future exception|Exception in thread|\*\*\* "
+    r"|!{3,}|={5,}|-{10,}|_{5,} |\+-+"
     r"|INFO|/?[\w./-]{1,300}:\d+: \w*Warning: |\S+ exited with code|\{|Loading \w+|Extension modules:|Current thread 0x"
-    r"|[\w./-]{1,300}\(\d+\): error|/usr/bin/ld|usage: |vllm: error|\w+\.py: error|Triton is |E\d{4} |[\w-]{1,60}:\d+:\d+ \[\d"
+    r"|[\w./-]{1,300}\(\d+\): error|/usr/bin/ld|usage: |vllm: error|\w+\.py: error|Triton is |E\d{4} "
+    r"|[\w-]{1,60}:\d+:\d+ \[\d"
 )
-_SOURCE_INDENT = 4
 
 
 class MessageBuilder:
@@ -35,6 +40,8 @@ class MessageBuilder:
     def __init__(self, line: Line) -> None:
         self.lines = [line]
         self.dropped = 0
+        # Indented lines alone may be the rest of a traceback whose head is missing.
+        self.loose = line.text[:1] in (" ", "\t") and line.level in (None, "ERROR", "CRITICAL")
 
     @property
     def first(self) -> Line:
@@ -61,9 +68,15 @@ class MessageBuilder:
             if text[0] in " \t":
                 return shapes.frame_of(text) is None
             return bool(_PYDANTIC.match(text)) or (
-                text[0].islower() and bool(last.text) and last.text[-1] not in ".!?:" and len(last.text) > 15
+                text[0].islower()
+                and last.text[:1] not in ("", " ", "\t")
+                and last.text[-1] not in ".!?:"
+                and len(last.text) > 15
+                and not shapes.exception_name(text)
             )
-        return False
+        if last.headed or not text or text[0] not in " \t" or line.number - last.number > 1:
+            return False
+        return shapes.frame_of(text) is None and not is_bar(last.text)
 
 
 class ExceptionBuilder:
@@ -78,8 +91,8 @@ class ExceptionBuilder:
         self.message: list[Line] = []
         self.name = ""
         self.cause: ExceptionBuilder | None = None
-        self.number = -1
         self.dropped = 0
+        self.anchor = line
         self._blank = False
         self._loose_source = False
         self._notebook = False
@@ -98,9 +111,13 @@ class ExceptionBuilder:
     def feed(self, line: Line) -> bool:
         """Take the line when it belongs to this traceback."""
         taken = self._feed_message(line) if self.message else self._feed_frames(line)
-        if taken:
+        if taken and line.text:
             self.last = line
         return taken
+
+    def adopt(self, loose: MessageBuilder) -> None:
+        """Source lines printed before the first frame that the log shows belong to this traceback."""
+        self.first = loose.lines[0]
 
     def _feed_frames(self, line: Line) -> bool:
         text = line.text
@@ -111,11 +128,12 @@ class ExceptionBuilder:
         frame = shapes.frame_of(text)
         if frame is not None:
             self._add_frame(frame, text)
+            self.anchor = line
             return True
         if shapes.is_cut(text):
             return line is not self.first
         if shapes.is_mark(text):
-            return bool(self.frames)
+            return bool(self.frames) or shapes.is_traceback_start(self.first.text)
         if self._notebook and self._feed_notebook(text):
             return True
         if text[0] in " \t":
@@ -139,7 +157,7 @@ class ExceptionBuilder:
             self.frames[-1], self.sources[-1] = frame, ""
             self.dropped += 1
         self._loose_source = not text.startswith((" ", "\t"))
-        self._notebook = "File \"" not in text and self._loose_source
+        self._notebook = 'File "' not in text and self._loose_source
 
     def _feed_notebook(self, text: str) -> bool:
         numbered = shapes.notebook_source(text)
@@ -158,7 +176,7 @@ class ExceptionBuilder:
     def _feed_source(self, text: str) -> bool:
         if not self.frames:
             if not text.strip().startswith("raise "):
-                return False
+                return shapes.is_traceback_start(self.first.text)
             self.frames.append(Frame("", None, ""))
             self.sources.append("")
         self._loose_source = False
@@ -197,11 +215,13 @@ class ExceptionBuilder:
     def _goes_on_raw(self, text: str) -> bool:
         if not text:
             return True
-        if self._blank and text[0] not in " \t" and not text[0].islower() and not _PYDANTIC.match(text):
+        if self._blank and text[0] not in " \t" and not _PYDANTIC.match(text):
+            return False
+        if _PYDANTIC.match(text) and not self.name.endswith("ValidationError"):
             return False
         if len(self.message) > MOST_RAW_CONTINUATION and text[0] not in " \t":
             return False
-        if is_bar(text) or shapes.frame_of(text) is not None:
+        if is_bar(text) or shapes.frame_of(text) is not None or text.lstrip().startswith("+--"):
             return False
         return self._goes_on(text, headed=False)
 

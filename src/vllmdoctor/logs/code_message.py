@@ -13,11 +13,10 @@ _LONGEST = 16 << 10
 def message_of_raise(source: str) -> str:
     """`ValueError: User-specified max_model_len (0) is …` for `raise ValueError(f"User-specified …`, "" when none."""
     source = source[:_LONGEST]
-    found = None
-    for found in _RAISE.finditer(source):
-        pass
-    if found is None:
+    raises = list(_RAISE.finditer(source))
+    if not raises:
         return ""
+    found = raises[-1]
     message = " ".join(_literals(source, found.end()).split())
     return f"{found.group(1)}: {message}" if message else ""
 

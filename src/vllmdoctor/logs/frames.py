@@ -8,35 +8,45 @@ from vllmdoctor.logs.model import Frame
 
 TRACEBACK = "Traceback (most recent call last)"
 _NOTEBOOK_TRACEBACK = re.compile(r"([A-Za-z_][\w.]*)\s{2,}Traceback \(most recent call last\)$")
-_PYTHON = re.compile(r"\s{0,12}File \"?(?P<file>[^\"\n]{1,1000}?)\"?, line (?P<line>\d{1,9})(?:, in (?P<function>.{1,300}?))?\s*$")
+_PYTHON = re.compile(
+    r"\s{0,12}File \"?(?P<file>[^\"\n]{1,1000}?)\"?, line (?P<line>\d{1,9})(?:, in (?P<function>.{1,300}?))?\s*$"
+)
+_CUT_PYTHON = re.compile(
+    r"(?P<file>[^\s\"][^\"\n]{0,600}\.pyx?)\", line (?P<line>\d{1,9}), in (?P<function>\S.{0,300}?)\s*$"
+)
 _NOTEBOOK = [
     re.compile(pattern)
     for pattern in (
         r"File (?P<file>[^\s:][^\n:]{0,600}):(?P<line>\d{1,9}),? in (?P<function>.{1,2000}?)$",
         r"(?:Cell|Input) In ?\[\d{1,6}\], (?:line (?P<line>\d{1,9})|in (?P<function><.{1,80}>))",
-        r"(?P<file><ipython-input[^<>]{1,200}>|[~./\w-][^\s()]{0,600}?\.(?:py|pyx)|\[[^\[\]\s]{1,400}\.(?:py|pyx)\]\(\S{0,400}\))"
+        r"(?P<file><ipython-input[^<>]{1,200}>|[~./\w-][^\s()]{0,600}?\.(?:py|pyx)"
+        r"|\[[^\[\]\s]{1,400}\.(?:py|pyx)\]\(\S{0,400}\))"
         r" in (?P<function><?[\w.<]+.{0,2000})$",
     )
 ]
-_PYTEST = re.compile(r"(?P<file>[\w./-]{1,600}\.py):(?P<line>\d{1,9}): (?:in (?P<function>[\w.<>]{1,200})|(?P<error>[A-Z]\w+))$")
+_PYTEST = re.compile(
+    r"(?P<file>[\w./-]{1,600}\.py):(?P<line>\d{1,9}): (?:in (?P<function>[\w.<>]{1,200})|(?P<error>[A-Z]\w+))$"
+)
 _NUMBERED = re.compile(r"(?P<arrow>-{1,12}> ?)?\s{0,8}(?P<line>\d{1,7})(?: (?P<source>.*))?$", re.S)
-_MARKS = re.compile(r"\s*[\^~ ]*[\^~]+[\^~ |]*$")
 _CUT = re.compile(
-    r"\s*(?:\[?(?:\.{3}|…)\]?|\[\.\.\. .{0,200}\.\.\.\]|\[Previous line repeated \d+ more times?\]|\d+ frames|<\d+ (?:frames|lines) omitted>)\s*$"
+    r"\s*(?:\[?(?:\.{3}|…)\]?|\[\.\.\. .{0,200}\.\.\.\]|\[Previous line repeated \d+ more times?"
+    r"\]|\d+ frames|<\d+ (?:frames|lines) omitted>)\s*$"
 )
 _NAME = r"(?:[A-Za-z_]\w*\.){0,12}"
 _LAST = (
-    r"[A-Za-z]\w*(?:Error|Exception)(?:_\w+|Group)?|KeyboardInterrupt|SystemExit|StopIteration|StopAsyncIteration|GeneratorExit"
-    r"|TimeoutExpired|CancelledError|OutOfResources|BackendCompilerFailed|Unsupported|InternalTorchDynamoError|Exception|ExceptionGroup"
+    r"[A-Za-z]\w*(?:Error|Exception)(?:_\w+|Group)?|KeyboardInterrupt|SystemExit|StopIteration"
+    r"|StopAsyncIteration|GeneratorExit"
+    r"|TimeoutExpired|CancelledError|OutOfResources|BackendCompilerFailed|Unsupported"
+    r"|InternalTorchDynamoError|Exception|ExceptionGroup"
     r"|BaseExceptionGroup|EntryNotFound|RepositoryNotFound|HFValidationError|Empty|Full"
 )
 _STRONG = re.compile(rf"(?P<name>{_NAME}(?:{_LAST}))(?:: ?(?=\S|$)|\s*$)")
 _WEAK = re.compile(r"(?P<name>(?:[A-Za-z_]\w*\.){1,12}[A-Za-z_]\w*|[A-Z]\w{2,60})(?::(?: |$)|$)")
 _NEVER = frozenset(
-    "INFO WARNING ERROR DEBUG CRITICAL NOTE Note Warning Error Usage Options Killed Aborted None True False Hint HINT Help WARN Process "
+    "INFO WARNING ERROR DEBUG CRITICAL NOTE Note Warning Error Usage Options Killed Aborted None True"
+    " False Hint HINT Help WARN Process "
     "Exception".split()
 )
-_LOWER_STRONG = re.compile(r"[a-z]\w*(?:error|exception)$")
 
 
 def is_traceback_start(text: str) -> bool:
@@ -53,10 +63,10 @@ def frame_of(text: str) -> Frame | None:
     """The traceback entry that a line announces."""
     head = text[:4096]
     if 'File "' in head or "File <" in head or ", line " in head:
-        found = _PYTHON.match(head)
+        found = _PYTHON.match(head) or _CUT_PYTHON.match(head)
         if found:
             return _frame(found)
-    if " in " in head or "In " in head:
+    if " in " in head or "In" in head[:12]:
         for shape in _NOTEBOOK:
             found = shape.match(head)
             if found:
@@ -77,7 +87,7 @@ def notebook_source(text: str) -> tuple[bool, int, str] | None:
 
 def is_mark(text: str) -> bool:
     """A line of carets and tildes under a source line."""
-    return ("^" in text or "~" in text) and _MARKS.match(text[:2000]) is not None
+    return ("^" in text or "~" in text) and not text.strip(" \t^~|")
 
 
 def is_cut(text: str) -> bool:

@@ -19,13 +19,18 @@ _NAMES = {
     "D": "DEBUG", "I": "INFO", "W": "WARNING", "E": "ERROR", "F": "CRITICAL", "C": "CRITICAL", "V": "INFO",
 }  # fmt: skip
 
-PROCESS = r"\((?P<label>[A-Za-z_][\w.:-]{0,60})(?: (?P<detail>rank=\d+|TP\d+))? pid=(?P<pid>\d+)(?:, ip=(?P<host>[\w.:]+))?\)"
+PROCESS = (
+    r"\((?P<label>[A-Za-z_][\w.:-]{0,60})(?: (?P<detail>rank=\d+|TP\d+))? pid=(?P<pid>\d+)(?:, ip=(?P<host>[\w.:]+))?\)"
+)
 _PROCESS = re.compile(PROCESS + r"(?: |$)")
-_BARE_PROCESS = re.compile(r"\((?:pid=(?P<pid>\d+)(?:, ip=(?P<host>[\w.:]+))?|(?P<label>raylet|autoscaler)[^()]{0,60})\) ?")
+_BARE_PROCESS = re.compile(
+    r"\((?:pid=(?P<pid>\d+)(?:, ip=(?P<host>[\w.:]+))?|(?P<label>raylet|autoscaler)[^()]{0,60})\) ?"
+)
 _RANK = re.compile(r"\[rank(\d+)\]:? ?(?=\S|  |$)")
 VLLM = re.compile(
     rf"(?:{PROCESS} )?(?P<level>{_LEVEL}) (?P<time>{_CLOCK}) \[?(?P<place>[\w./<>-]+:\d+)\](?: (?P<text>.*))?$", re.S
 )
+PREFIXED = re.compile(rf"\s{{1,8}}(?:{PROCESS} |{_LEVEL} {_CLOCK} )")
 # What is left of a vLLM header when it was copied without its first part.
 _CUT_VLLM = re.compile(
     rf"(?:(?P<level>{_LEVEL})\s+)?(?:(?P<time>{_CLOCK})\s+)?\[?(?P<place>[\w./-]*\.pyx?:\d+)\](?: (?P<text>.*))?$", re.S
@@ -47,17 +52,21 @@ _OTHERS = [
     rf"(?P<time>{ISO})\s+\[(?P<name>[\w.]+)\]\s+\[?(?P<level>{_ANY_LEVEL})\]?:?(?: (?P<text>.*))?$",
     # Ray's C++ side, Flask, bracketed
     rf"\[(?P<time>{ISO}) (?P<level>[DIWEFC]) \d+ \d+\] (?:\([^()]{{1,40}}\) )?(?P<place>{_PLACE}):(?: (?P<text>.*))?$",
-    rf"\[(?P<time>{ISO})[],]*\s*\[?(?P<level>{_ANY_LEVEL})\]?(?: in (?P<name>\w+):|[]:]| )\s?(?:\[(?P<place>{_PLACE})[^]]{{0,60}}\] ?)?(?P<text>.*)$",
+    rf"\[(?P<time>{ISO})[],]*\s*\[?(?P<level>{_ANY_LEVEL})\]?(?: in (?P<name>\w+):|[]:]"
+    rf"| )\s?(?:\[(?P<place>{_PLACE})[^]]{{0,60}}\] ?)?(?P<text>.*)$",
     rf"\[(?P<level>{_ANY_LEVEL})[|](?P<place>{_PLACE})\] (?P<time>{ISO}) >>(?: (?P<text>.*))?$",
     rf"\[(?P<level>{_ANY_LEVEL})\](?: (?P<time>{ISO}))?:?(?: (?P<text>.*))?$",
     # torch / glog
-    rf"\[?(?P<level>[IWEFV])(?P<time>\d{{3,8}} \d\d:\d\d:\d\d(?:\.\d+)?)(?: +\d+)? (?P<place>[\w./-]+:\d+)\](?: (?P<text>.*))?$",
+    r"\[?(?P<level>[IWEFV])(?P<time>\d{3,8} \d\d:\d\d:\d\d(?:\.\d+)?)(?: +\d+)? (?P<place>[\w./-]+:\d+"
+    r")\](?: (?P<text>.*))?$",
+    r"\[(?P<level>[IWEFV]) (?P<place>[\w./-]+\.(?:cpp|cc|h|hpp|cu):\d+)\](?: (?P<text>.*))?$",
     # RunPod worker
     rf"(?P<place>[\w./]+\.py\s{{0,20}}:\d+)\s+(?P<time>{ISO})(?: (?P<text>.*))?$",
 ]
 _OTHER = [re.compile(pattern, re.S) for pattern in _OTHERS]
 _NCCL = re.compile(
-    r"(?P<host>[\w.-]+):(?P<pid>\d+):\d+ \[\d+\] (?:[\d-]+ [\d:.]+ )?(?:(?P<place>[\w./]+:\d+) )?(?P<text>NCCL (?P<level>WARN|INFO|ERROR|TRACE)\b.*)$",
+    r"(?P<host>[\w.-]+):(?P<pid>\d+):\d+ \[\d+\] (?:[\d-]+ [\d:.]+ )?(?:(?P<place>[\w./]+:\d+) )?(?P<t"
+    r"ext>NCCL (?P<level>WARN|INFO|ERROR|TRACE)\b.*)$",
     re.S,
 )
 

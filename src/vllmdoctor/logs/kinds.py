@@ -8,9 +8,13 @@ from collections.abc import Sequence
 from vllmdoctor.logs.model import Line, Record
 
 _VLLM_PLACE = re.compile(r"[\w./-]+\.pyx?:\d+$")
-_VLLM_TEXT = re.compile(r"vllm serve\b|-m vllm[. ]|vLLM (?:API )?server version|LLM engine \(v|[/.]vllm/\w+|\bimport vllm|from vllm\b|\bvllm\.\w+")
+_VLLM_TEXT = re.compile(
+    r"(?:vllm|api_server\.py)[\w ]{0,20}: error: |vllm serve\b|-m vllm[. ]"
+    r"|vLLM (?:API )?server version|LLM engine \(v|[/.]vllm/\w+|\bimport vllm|from vllm\b|\bvllm\.\w+"
+)
 _CONTAINER = re.compile(
-    r"exited with code \d|\[\+\] Restarting|OOMKilled|Back-off restarting|CrashLoopBackOff|OCI runtime|docker: Error|Error response from daemon"
+    r"exited with code \d|\[\+\] Restarting|OOMKilled|Back-off restarting|CrashLoopBackOff"
+    r"|OCI runtime|docker: Error|Error response from daemon"
     r"|Started container|systemd\[1\]|Main process exited"
 )
 _RAY = re.compile(r"\bray(?:let|::|\.\w)|\(autoscaler|placement group|\bRay\b")
@@ -34,7 +38,9 @@ def _add_log_kinds(record: Record, kinds: set[str]) -> None:
     head = record.text[:1000]
     if "vllm-log" not in kinds and _is_vllm(record, head):
         kinds.add("vllm-log")
-    if "ray" not in kinds and (record.process.label.startswith(("Ray", "raylet")) or ("ay" in head and _RAY.search(head))):
+    if "ray" not in kinds and (
+        record.process.label.startswith(("Ray", "raylet")) or ("ay" in head and _RAY.search(head))
+    ):
         kinds.add("ray")
     if "container-event" not in kinds and _CONTAINER.search(head):
         kinds.add("container-event")
@@ -46,6 +52,8 @@ def _is_vllm(record: Record, head: str) -> bool:
     place = record.place
     if record.process.name or (record.first.headed and record.level and place and _VLLM_PLACE.match(place)):
         return True
-    if ("vllm" in head or "vLLM" in head or "LLM engine" in head) and _VLLM_TEXT.search(head):
+    if ("vllm" in head or "api_server.py" in head or "vLLM" in head or "LLM engine" in head) and _VLLM_TEXT.search(
+        head
+    ):
         return True
     return any("vllm" in frame.file or "vllm" in frame.source for frame in record.frames)

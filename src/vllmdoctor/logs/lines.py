@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from vllmdoctor.logs.clean import sub_lines
-from vllmdoctor.logs.headers import Header, other_header, process_prefix, vllm_header
+from vllmdoctor.logs.headers import PREFIXED, Header, other_header, process_prefix, vllm_header
 from vllmdoctor.logs.jsonlines import JsonLine, json_line, with_error_unescaped
 from vllmdoctor.logs.model import NO_PROCESS, Line, Process, RawLine
 from vllmdoctor.logs.paste import unescaped, unquoted, without_markup
@@ -30,8 +30,8 @@ class InputReader:
     def __init__(self, raws: Sequence[RawLine], section: str | None) -> None:
         self._raws = raws
         self._peeler = PrefixPeeler()
-        self._sections = SectionTracker(section)
-        self._forced = section is not None
+        amd = any("AMD-SMI" in raw.text or "ROCm" in raw.text for raw in raws)
+        self._sections = SectionTracker(section, amd=amd)
         self._by_pid: dict[int, Process] = {}
 
     def lines(self) -> Iterator[Line]:
@@ -65,6 +65,8 @@ class InputReader:
         if header is None:
             if text.startswith(">"):
                 text = unquoted(text)
+            if text[:1] == " " and PREFIXED.match(text):
+                text = text.lstrip()
             text, outer_time = self._peeler.peeled(text)
             time = time or outer_time
             if text.startswith(">"):
@@ -85,7 +87,9 @@ class InputReader:
             first = text[:1]
             found = vllm_header(text) if first in "(DIWEC" else None
             if found is not None:
-                return Header(found.text, _inner(found.process, best.process), found.level, found.time, found.place, True, True)
+                return Header(
+                    found.text, _inner(found.process, best.process), found.level, found.time, found.place, True, True
+                )
             prefix = process_prefix(text) if first in "([" else None
             if prefix is not None:
                 # A shipper's own time and level before a process prefix is no logger's header.
@@ -97,7 +101,9 @@ class InputReader:
                 continue
             if found is None or best.headed and not found.vllm and found.level is None:
                 break
-            best = Header(found.text, _inner(best.process, found.process), found.level, found.time, found.place, True, found.vllm)
+            best = Header(
+                found.text, _inner(best.process, found.process), found.level, found.time, found.place, True, found.vllm
+            )
             if found.vllm:
                 break
             peeled = self._peeler.peeled(best.text)[0] if best.text.startswith(("(", "[")) else best.text
@@ -120,7 +126,15 @@ class InputReader:
         if section != "log" and not header.headed and section != "dmesg":
             process = NO_PROCESS
         return Line(
-            raw.input, raw.number, text, process, header.level, header.time or time, header.place, section, header.headed
+            raw.input,
+            raw.number,
+            text,
+            process,
+            header.level,
+            header.time or time,
+            header.place,
+            section,
+            header.headed,
         )
 
     def _json_lines(self, raw: RawLine, parsed: JsonLine, time: str | None, depth: int) -> Iterator[Line]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from vllmdoctor.logs.headers import ISO
 
@@ -15,8 +16,10 @@ _SURE = [
         r"_bk;t=\d+\s?",
         r"\[pod/[\w.-]+/[\w.-]+\] ?",
         r"[^\t\n]{1,120}\t[^\t\n]{1,200}\t(?=\d{4}-\d\d-\d\dT\d\d:)",
-        r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?:std(?:out|err) [FP](?: |$)|\d\d[OE][ +]?)",
-        r"\[?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)\]?(?:[ \t]+[\w.-]+ (?:[\w./@-]+\[\d+\]|kernel|systemd):)?(?:[ \t]|$)",
+        r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?:std(?:out"
+        r"|err) [FP](?: |$)|\d\d[OE][ +]?)",
+        r"\[?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z"
+        r"|[+-]\d\d:?\d\d)?)\]?(?:[ \t]+[\w.-]+ (?:[\w./@-]+\[\d+\]|kernel|systemd):)?(?:[ \t]|$)",
         r"(?:<\d{1,3}>)?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) [\w.:-]+ [\w./@-]+(?:\[\d+\])?: ?",
         r"##\[(?:error|warning|group|debug|section|command)\]",
         r"::(?:error|warning|notice)(?: [^:]{0,200})?::",
@@ -33,18 +36,19 @@ _LIKELY = [
     re.compile(pattern)
     for pattern in (
         r"[\w\[][\w.\]/-]{0,80} +\| ?",  # compose
-        r"[ ]{0,3}\d{1,4}: ?",  # srun
+        r"[ ]{0,3}\d{1,4}:(?: |$)",  # srun
         r"[ ]{0,8}(?:\+ (?=Exception Group)|\|(?: |$))",  # exception group, quote bar
-        r"(?:[\w./-]{1,120}:)?\d{1,9}[:-] ?",  # grep -n
-        r"(?:[\[(<](?!rank\d)[\w.@/ -]{1,60}[\])>]:? ){1,4}",  # [0], [vllm], (Process)
+        r"(?:[\w./-]{1,120}\.(?:log|txt|out|err):)?(\d{1,9})[:-]",  # grep -n
+        r"(?:[\[(<](?!rank\d|(?:DEBUG|INFO|WARN|WARNING|ERROR"
+        r"|CRITICAL)\])[\w.@/ -]{1,60}[\])>]:? ){1,4}",  # [0], [vllm], (Process)
         rf"\[?({ISO})\]?[:,]? ?",
         r"(\d{13}) +",
         r"(\d\d:\d\d:\d\d(?:[.,]\d+)?) ",
         r"[a-z0-9][\w.-]{2,80} [\w.-]{1,60} (?:\| ?)?",  # stern, kail
-        r"[\w.@/-]{1,60}: ",
+        r"(?!\w*(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL):)(?![\w.]*(?:Error|Exception):)[\w.@/-]{1,60}: (?! )",
     )
 ]
-PLAIN_TIME = 5
+PLAIN_TIME, GREP = 5, 3
 _COLUMN_SHAPES = frozenset({0, 1, 2, 5, 6, 7})  # the shapes that count by being on most lines
 _LITERAL_SHAPES = frozenset({0, 1, 2, 4, 8, 9})  # the shapes whose very text returns on other lines
 
@@ -53,8 +57,10 @@ _SERVICE = re.compile(r"[a-z][\w.-]{0,60}[-_]\d{1,3} +\|(?: |$)")
 KNOWN = re.compile(
     r"\s{0,12}(?:Traceback \(most recent|Exception Group Traceback|File \"[^\"]{1,300}\", line \d"
     r"|\(\w[\w.:]{0,60}(?: \w+=?\d*)? pid=\d+|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: +(?:\d\d(?:\d\d)?-\d\d|\[)|: )"
-    r"|\{ ?\"(?:error|object|detail|message|log|msg|asctime|levelname)\"|\[rank\d+\]:|\[pod/|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
-    r"|(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w*(?:Error|Exception)(?:: |$)|Process (?:EngineCore|SpawnProcess|VllmWorker)[\w-]*:)"
+    r"|\{ ?\"(?:error|object|detail|message|log|msg|asctime|levelname)\"|\[rank\d+\]:|\[pod/"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
+    r"|(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w*(?:Error|Exception)(?:: |$)|Process (?:EngineCore|SpawnProcess"
+    r"|VllmWorker)[\w-]*:)"
 )
 _TRAILING_BAR = re.compile(r"\s*│$")
 REPEATED = re.compile(r"\s*\[repeated \d+x across cluster\](?:\s*\([^()]{0,200}\))?\s*$")
@@ -76,8 +82,8 @@ class PrefixPeeler:
         step = max(1, len(sample) // _SAMPLE)
         lines = [line[:400] for line in sample[::step] if line.strip()]
         for _ in range(3):
-            lines = [rest for line in lines if (rest := peeler.peeled(line)[0]).strip()]
             peeler._learn(lines)
+            lines = [rest for line in lines if (rest := peeler.peeled(line)[0]).strip()]
         return peeler
 
     def peeled(self, text: str) -> tuple[str, str | None]:
@@ -87,7 +93,7 @@ class PrefixPeeler:
             found = self._next(text)
             if found is None:
                 break
-            if found.re.groups:
+            if found.re.groups and found.re is not _LIKELY[GREP]:
                 time = time or found.group(1)
             boxed = text.startswith("│")
             text = text[found.end() :]
@@ -114,6 +120,8 @@ class PrefixPeeler:
         return self._likely(text)
 
     def _likely(self, text: str) -> re.Match[str] | None:
+        if GREP in self.columns and (found := _LIKELY[GREP].match(text)):
+            return found
         for number, shape in enumerate(_LIKELY):
             found = shape.match(text)
             if found is None or _belongs_to_table(text, number):
@@ -135,8 +143,17 @@ class PrefixPeeler:
             return
         for number in _COLUMN_SHAPES:
             hits = [line for line in lines if _LIKELY[number].match(line) and not _belongs_to_table(line, number)]
-            if len(hits) >= 0.8 * len(lines):
+            if len(hits) >= 0.8 * len(lines) and not (number == 1 and _is_counting(hits)):
                 self.columns.add(number)
+        if all(_LIKELY[GREP].match(line) for line in lines) and _is_counting(lines):
+            self.columns.add(GREP)
+
+
+def _is_counting(lines: Sequence[str]) -> bool:
+    """Line numbers grow from line to line, rank labels do not."""
+    found = [_LIKELY[GREP].match(line.lstrip()) for line in lines]
+    numbers = [int(match.group(1)) for match in found if match]
+    return len(numbers) > 1 and all(after > before for before, after in pairwise(numbers))
 
 
 def _belongs_to_table(text: str, number: int) -> bool:

@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 
 from vllmdoctor.logs import frames as shapes
-from vllmdoctor.logs.builders import CAUSE, CONTEXT, ExceptionBuilder, MessageBuilder
+from vllmdoctor.logs.builders import CAUSE, CONTEXT, ExceptionBuilder, MessageBuilder, same_header
 from vllmdoctor.logs.code_message import message_of_raise
 from vllmdoctor.logs.echo import is_echo
 from vllmdoctor.logs.model import NO_PROCESS, Frame, Line, Process, Record
 from vllmdoctor.logs.processes import process_of
 
 _MOST_TEXT = 64 << 10
-_PROCESS_LINE = re.compile(r"Process ((?:EngineCore|VllmWorker|Worker|APIServer|ApiServer|SpawnProcess|ForkProcess)[\w-]*):$")
+_PROCESS_LINE = re.compile(
+    r"Process ((?:EngineCore|VllmWorker|Worker|APIServer|ApiServer|SpawnProcess|ForkProcess)[\w-]*):$"
+)
+_VLLM_PLACE = re.compile(r"\.pyx?:\d+$")
 _WRAP = range(50, 141)
 _STREAM = tuple[Process, str | None, bool]
 
@@ -36,8 +39,10 @@ class _Assembler:
         self._chains: dict[_STREAM, ExceptionBuilder] = {}
         self._started: dict[_STREAM, Process] = {}
         self._labels: dict[str, Process] = {}
-        self._loose: list[Line] = []
+        self._places: dict[int, int] = {}
+        self._latest: dict[Process, MessageBuilder] = {}  # the last logger message of each process
         self._input = -1
+        self._last_message: MessageBuilder | None = None
         self._previous: Line | None = None
 
     def add(self, line: Line) -> None:
@@ -59,7 +64,7 @@ class _Assembler:
         self._input = number
         for table in (self._open, self._tracebacks, self._chains, self._started):
             table.clear()
-        self._previous = None
+        self._previous = self._last_message = None
 
     def _blank(self, line: Line) -> None:
         stream = (line.process, line.place, line.headed)
@@ -70,8 +75,12 @@ class _Assembler:
     def _place(self, line: Line, stream: _STREAM) -> None:
         text = line.text
         opened = self._open.get(stream)
+        if line.headed and isinstance(opened, MessageBuilder) and self._latest.get(line.process) is not opened:
+            opened = None
         if opened is not None and opened.feed(line):
             return
+        if line.headed:
+            self._close_raw(line.process)
         if text.startswith((CAUSE, CONTEXT)):
             self._note_chain(line, stream)
             return
@@ -85,11 +94,37 @@ class _Assembler:
                 return
             if self._new_exception(line, stream):
                 return
+        if self._continues_other_logger(line):
+            return
         message = MessageBuilder(line)
+        if message.loose:
+            self._places[id(message)] = len(self._builders)
         self._builders.append(message)
-        self._open[stream] = message
+        self._open[stream] = self._last_message = message
+        if line.headed:
+            self._latest[line.process] = message
         if not line.headed and text.startswith("Process ") and (found := _PROCESS_LINE.match(text)):
             self._started[stream] = self._named(found.group(1), line.process)
+
+    def _continues_other_logger(self, line: Line) -> bool:
+        """Loggers other than vLLM's print the further lines of a message without a header."""
+        before = self._previous
+        if before is None or line.headed or line.text[:1] not in (" ", "\t") or line.number - before.number > 1:
+            return False
+        opened = self._last_message
+        if opened is None or opened.lines[-1] is not before or not opened.lines[0].headed:
+            return False
+        if opened.lines[0].process != line.process or _VLLM_PLACE.search(opened.lines[0].place or ""):
+            return False
+        opened.lines.append(line)
+        return True
+
+    def _close_raw(self, process: Process) -> None:
+        """A logger line of the same process ends the message of an exception that was printed raw."""
+        stream = (process, None, False)
+        opened = self._open.get(stream)
+        if isinstance(opened, ExceptionBuilder) and opened.done:
+            del self._open[stream]
 
     def _named(self, label: str, printed_by: Process) -> Process:
         if printed_by is not NO_PROCESS and printed_by.name:
@@ -102,14 +137,19 @@ class _Assembler:
         builder = ExceptionBuilder(line, self._started.get(stream, line.process))
         if not builder.start():
             return False
-        builder.number = len(self._builders)
         builder.cause = self._chains.pop(stream, None)
         if builder.cause is not None:
             builder.process = builder.cause.process
-        elif shapes.is_traceback_start(line.text) is False:
+        elif not shapes.is_traceback_start(line.text):
             builder.process = line.process
         self._started.pop(stream, None)
-        self._builders.append(builder)
+        loose = self._open.get(stream)
+        if isinstance(loose, MessageBuilder) and loose.loose and not shapes.is_traceback_start(line.text):
+            if not line.headed or same_header(loose.lines[-1], line):
+                builder.adopt(loose)
+                self._builders[self._places.pop(id(loose))] = builder
+        if builder.first is line:
+            self._builders.append(builder)
         self._open[stream] = self._tracebacks[stream] = builder
         return True
 
@@ -176,7 +216,7 @@ def _is_wrapped(before: Line, text: str) -> bool:
     if re.match(r"[\w.-]+: ", text) or not (text[0].islower() or text[0] in "([0123456789"):
         return False
     opened = head.count("(") > head.count(")")
-    return (text[0].islower() or opened) and head[-1].isalnum() | (head[-1] == ",") and " " in text
+    return (text[0].islower() or opened) and (head[-1].isalnum() or head[-1] == ",") and " " in text
 
 
 def _message_record(number: int, builder: MessageBuilder) -> Record:
@@ -190,7 +230,7 @@ def _message_record(number: int, builder: MessageBuilder) -> Record:
 
 def _exception_record(number: int, builder: ExceptionBuilder, cause: int | None) -> Record:
     first = builder.first
-    shown = builder.message or [builder.last if builder.frames else first]
+    shown = builder.message or [builder.anchor]
     text, lines, starts = _folded(shown)
     frames = tuple(
         Frame(frame.file, frame.line, frame.function, " ".join(source.split()))

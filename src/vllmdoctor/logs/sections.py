@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
-LOG, NVIDIA_SMI, ROCM_SMI, COLLECT_ENV, DMESG, CLIENT = "log", "nvidia-smi", "rocm-smi", "collect-env", "dmesg", "client"
+LOG, NVIDIA_SMI, ROCM_SMI, COLLECT_ENV, DMESG, CLIENT = (
+    "log",
+    "nvidia-smi",
+    "rocm-smi",
+    "collect-env",
+    "dmesg",
+    "client",
+)
 
 _DMESG = re.compile(
     r"\[(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}|\s*\d{1,9}\.\d{3,9})\](?: |$)"
@@ -23,19 +30,25 @@ _ROCM_END = re.compile(r"=+ *End of ROCm SMI Log")
 _ROCM_ROW = re.compile(r"[=+|\s*]|GPU(?:\[\d+\])?\b|Device\b|\d+\s|\(|WARNING: AMD|$")
 _ENV_START = re.compile(
     r"Collecting environment information|PyTorch version: |Is debug build: |CUDA used to build PyTorch: "
-    r"|\s{4,}System Info\s*$|OS +: |ROCM used to build PyTorch"
+    r"|\s{4,}(?:System|CUDA / GPU|PyTorch|CPU|Python Environment) Info\s*$|OS +: |ROCM used to build PyTorch"
+    r"|Is CUDA available *: |CUDA runtime version *: "
 )
 _ENV_RULE = re.compile(r"=+$")
+_ROCM_JSON = re.compile(r"\s*\{?\s*\"card\d+\": ?\{")
+_SMI_DATE = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\s*$")
 _PIP_START = re.compile(r"Package\s{2,}Version(?:\s{2,}\w.*)?$")
 _PIP_ROW = re.compile(r"[A-Za-z0-9][\w.-]*\s{2,}[\w.+!-]+(?:\s+\S+)*$|-+\s+-+")
-_LOG_AGAIN = re.compile(r"Traceback \(most recent|[$#] |\(?[\w-]*\)?[\w.-]+@[\w.-]+:|>>> |\[?root@|(?:[A-Za-z_]\w*\.)*\w+Error: ")
+_LOG_AGAIN = re.compile(
+    r"Traceback \(most recent|[$#] |\(?[\w-]*\)?[\w.-]+@[\w.-]+:|>>> |\[?root@|(?:[A-Za-z_]\w*\.)*\w+Error: "
+)
 
 
 class SectionTracker:
     """Follows one input line by line."""
 
-    def __init__(self, forced: str | None = None) -> None:
+    def __init__(self, forced: str | None = None, *, amd: bool = False) -> None:
         self._forced = forced
+        self._smi = ROCM_SMI if amd else NVIDIA_SMI
         self._open = LOG
         self._table = ""
         self._blanks = 0
@@ -61,7 +74,11 @@ class SectionTracker:
             return
         bare = head.lstrip()
         if bare[:1] in "|+" and _SMI_TABLE_START.match(bare):
-            self._enter(NVIDIA_SMI, "table")
+            self._enter(self._smi, "table")
+        elif head[-1:].isdigit() and _SMI_DATE.match(head):
+            self._enter(self._smi, "date")
+        elif '"card' in head and _ROCM_JSON.match(head):
+            self._enter(ROCM_SMI, "json")
         elif "NVSMI LOG" in head:
             self._enter(NVIDIA_SMI, "query")
         elif bare.startswith(("<nvidia_smi_log", "<!DOCTYPE nvidia_smi_log", "<?xml")):
@@ -74,7 +91,7 @@ class SectionTracker:
             self._enter(NVIDIA_SMI, "watch")
         elif ("SMI" in head or "Concise" in head) and _ROCM_START.match(head):
             self._enter(ROCM_SMI, "rocm")
-        elif head[0] in "CPIO R" and _ENV_START.match(head):
+        elif head[0] in "CPIO R\t" and _ENV_START.match(head):
             self._enter(COLLECT_ENV, "env")
         elif head.startswith("Package ") and _PIP_START.match(head):
             self._enter(COLLECT_ENV, "pip")
@@ -92,10 +109,15 @@ class SectionTracker:
         table = self._table
         if table == "table":
             return bare[0] in "|+"
+        if table == "date":
+            self._table = "table"
+            return _SMI_TABLE_START.match(bare) is not None
+        if table == "json":
+            return head[0] in " \t}"
         if table == "xml":
             if bare.startswith("</nvidia_smi_log"):
                 self._table = "done"
-            return bare[0] == "<" or head[0] in " \t"
+            return not _LOG_AGAIN.match(head)
         if table == "query":
             return head[0] in " \t" or " : " in head or head.startswith(("GPU ", "Attached", "Timestamp"))
         if table == "list":

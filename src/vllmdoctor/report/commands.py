@@ -14,6 +14,7 @@ from vllmdoctor.rules.texts import Placeholder, Template, Text
 
 _SAFE = re.compile(r"[A-Za-z0-9@%+=:,./_…-]+")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+_BREAK = re.compile(r" (?=--?[A-Za-z]|\| |&& )")
 _WIDTH = 76
 
 
@@ -109,14 +110,14 @@ def _wrapped_line(line: str, width: int) -> str:
 
 
 def _breakable(line: str) -> list[str]:
-    """The command cut before every `--option` and `| …` that stands outside of quotes."""
+    """The command cut before every option and `| …` that stands outside of quotes."""
     pieces, quote, start = [], "", 0
     for position, character in enumerate(line):
         if quote:
             quote = "" if character == quote else quote
         elif character in "'\"":
             quote = character
-        elif character == " " and position > start and line.startswith((" --", " | ", " && "), position):
+        elif character == " " and position > start and _BREAK.match(line, position):
             pieces.append(line[start:position])
             start = position + 1
     return [*pieces, line[start:]]

@@ -19,7 +19,7 @@ from vllmdoctor.report.model import (
     UnrecognizedReport,
 )
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
 def report_json(report: Report, *, version: str) -> str:

@@ -28,11 +28,11 @@ class Words:
         self.language = language
         self._translations = translations
 
-    def __call__(self, message: str, **values: object) -> str:
+    def __call__(self, message: str, /, **values: object) -> str:
         wording = self._translations.gettext(message) if self._translations else message
         return wording.format(**values) if values else wording
 
-    def counted(self, message: Plural, count: int, **values: object) -> str:
+    def counted(self, message: Plural, count: int, /, **values: object) -> str:
         """The singular or plural wording; `{count}` in it is the number."""
         if self._translations:
             wording = self._translations.ngettext(*message, count)
@@ -144,7 +144,6 @@ RISK = _("risk: {risk}")
 FIXES = _("Fixes")
 CAUSES = _("Causes")
 CHECK_FIRST = _("Check first")
-ONLY_IF = _("Only if")
 DOES_NOT_HELP = _("Does not help")
 THEN_EXPECT = _("Then expect")
 ALSO_IN_LOG = _("Also in the log")
@@ -157,13 +156,11 @@ MORE_WITH_ALL = _("`--all` shows every fix, cause and fact")
 MORE_FIXES = _n("{count} more with `--all`", "{count} more with `--all`")
 MORE_LINES = _n("{count} more", "{count} more")
 TO_NAME_THE_CAUSE = _("To name the cause")
-LINE = _("line {line}")
 WRAPPER = _("wrapper, line {line}")
 CONSEQUENCE_AT = _("follows from it, line {line}")
 WARNING_AT = _("warning, line {line}")
 CONTRIBUTES_AT = _("contributes, line {line}")
 SECOND_CAUSE = _("A second, independent failure")
-NO_COMMAND = _("no command")
 CAUSE_STATES: Mapping[str, str] = {
     "confirmed": _("confirmed"),
     "possible": _("possible"),
@@ -190,6 +187,8 @@ NOTHING_RECOGNIZED = _("nothing")
 VERSION, MODEL, KV_CACHE, GPU, CONTEXT = _("vLLM"), _("model"), _("KV cache"), _("GPU"), _("context length")
 TOKENS = _("{count} tokens")
 
+NO_RULE_KNOWS = _("No rule knows this message: {message}")
+GIVE_WHOLE_LOG = _("Give the whole log to `vllmdoctor analyze`: the lines around the message often tell more.")
 MESSAGES = _("Messages")
 MEANING = _("What it means")
 VERSIONS = _("vLLM versions")

@@ -20,11 +20,19 @@ T = TypeVar("T")
 class Field:
     """A value inside a document that knows its place, so that every error can name file, line and field."""
 
-    def __init__(self, file: str, path: str, value: Any, lines: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, file: str, path: str, value: Any, lines: Mapping[str, int] | None = None, *, checked: bool = False
+    ) -> None:
         self.file = file
         self.path = path
         self.value = value
         self.lines = lines or {}
+        self.checked = checked  # built once before: patterns are known to compile
+
+    def child(self, key: object, value: Any) -> Field:
+        """The field below this one."""
+        path = f"{self.path}.{key}" if self.path else str(key)
+        return Field(self.file, path, value, self.lines, checked=self.checked)
 
     def error(self, problem: str) -> RuleError:
         path = self.path
@@ -35,7 +43,7 @@ class Field:
     def get(self, key: str) -> Field | None:
         """The value of a key, None when it is absent."""
         value = self.mapping().get(key)
-        return None if value is None else Field(self.file, f"{self.path}.{key}".lstrip("."), value, self.lines)
+        return None if value is None else self.child(key, value)
 
     def need(self, key: str) -> Field:
         found = self.get(key)
@@ -52,20 +60,15 @@ class Field:
         """Raises RuleError for a key that is none of `keys`."""
         for key in self.mapping():
             if key not in keys:
-                raise Field(self.file, f"{self.path}.{key}".lstrip("."), None, self.lines).error(
-                    f"no such field; there are {', '.join(keys)}"
-                )
+                raise self.child(key, None).error(f"no such field; there are {', '.join(keys)}")
 
     def items(self) -> list[Field]:
         if not isinstance(self.value, list):
             raise self.error("is not a list")
-        return [Field(self.file, f"{self.path}.{n}", value, self.lines) for n, value in enumerate(self.value)]
+        return [self.child(n, value) for n, value in enumerate(self.value)]
 
     def entries(self) -> list[tuple[str, Field]]:
-        return [
-            (str(key), Field(self.file, f"{self.path}.{key}".lstrip("."), value, self.lines))
-            for key, value in self.mapping().items()
-        ]
+        return [(str(key), self.child(key, value)) for key, value in self.mapping().items()]
 
     def string(self, choices: Iterable[str] = ()) -> str:
         if not isinstance(self.value, str):
@@ -137,7 +140,8 @@ def _pattern(parent: Field, key: str) -> str:
     if not found:
         return ""
     source = found.string()
-    found.parsed(re.compile)
+    if not parent.checked:
+        found.parsed(re.compile)
     return source
 
 
@@ -150,7 +154,7 @@ def _needed_pattern(parent: Field) -> str:
 
 def _literals(parent: Field, pattern: str) -> LiteralSets:
     given = parent.get("literals")
-    if given:
+    if given is not None:
         return tuple(item.strings() for item in given.items())
     return required_literals(pattern) if pattern else ()
 

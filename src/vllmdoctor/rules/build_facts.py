@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from vllmdoctor.rules import model
 from vllmdoctor.rules.build import Field, _condition, _list, _literals, _needed_pattern, _string, _strings, _versions
@@ -13,11 +14,11 @@ COMBINES = ("first", "last", "min", "max")
 MARKS = ("ready", "shutdown", "interrupted", "exit", "start", "phase", "milestone")
 
 
-def build_fact_book(fields: list[Field]) -> model.FactBook:
-    """Raises RuleError for an undeclared fact or a bad pattern."""
+def build_fact_book(fields: list[Field], known: Mapping[str, model.FactName] | None = None) -> model.FactBook:
+    """`known` are facts declared elsewhere. Raises RuleError for an undeclared fact or a bad pattern."""
     for field in fields:
         field.only("facts", "lines", "derived", "marks", "noise")
-    names = {name.name: name for field in fields for name in _list(field, "facts", _name)}
+    names = dict(known or {}) | {name.name: name for field in fields for name in _list(field, "facts", _name)}
     book = model.FactBook(
         names=names,
         lines=tuple(line for field in fields for line in _list(field, "lines", _line)),

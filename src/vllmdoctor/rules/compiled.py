@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from vllmdoctor.rules.build import Field, build_remedy, build_rule
+from vllmdoctor.rules.build import Field, build_remedy, build_rule, build_signature
 from vllmdoctor.rules.build_facts import build_fact_book
+from vllmdoctor.rules.lazy import LazyMapping
 from vllmdoctor.rules.literals import required_literals
 from vllmdoctor.rules.model import Catalogue
 from vllmdoctor.rules.translate import digest_of, translated
@@ -37,51 +39,79 @@ def bundle_of(documents: Documents) -> dict[str, Any]:
 def _with_literals(document: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(document)
     for group in ("signatures", "lines", "marks", "noise"):
-        if document.get(group):
+        if isinstance(document.get(group), list):
             result[group] = [_literal_item(item) for item in document[group]]
     return result
 
 
-def _literal_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    if "literals" in item or "pattern" not in item or item.get("where") == "frame":
-        return dict(item)
-    return {**item, "literals": [list(group) for group in required_literals(item["pattern"])]}
+def _literal_item(item: Any) -> Any:
+    """The entry with its literals; one that is wrong stays as it is, since building it names what is wrong."""
+    if not isinstance(item, Mapping) or "literals" in item or item.get("where") == "frame":
+        return item
+    try:
+        return {**item, "literals": [list(group) for group in required_literals(item["pattern"])]}
+    except (KeyError, TypeError, re.error, OverflowError, RecursionError):
+        return item
 
 
-def catalogue_of(bundle: Bundle, language: str, lines: Mapping[str, Mapping[str, int]] | None = None) -> Catalogue:
+def catalogue_of(
+    bundle: Bundle, language: str, lines: Mapping[str, Mapping[str, int]] | None = None, *, checked: bool = False
+) -> Catalogue:
     """The catalogue of a bundle in a language. `lines` gives the line map of each file for error messages.
 
-    Raises RuleError for the first thing that is wrong.
+    A `checked` bundle was built before without an error: its rules are built when they are asked for. Raises RuleError
+    for the first thing that is wrong.
     """
     words: Mapping[str, Mapping[str, Any]] = bundle["translations"].get(language, {})
-    places = _Places(bundle["files"], lines or {})
+    places = _Places(bundle["files"], lines or {}, checked)
+
+    def document(group: str, name: str) -> Field:
+        return places.field(name, translated(bundle[group][name], words.get(name, {})))
+
+    remedies = LazyMapping(bundle["remedies"], lambda name: build_remedy(document("remedies", name)))
+    rules = LazyMapping(bundle["rules"], lambda name: build_rule(document("rules", name), remedies))
+    facts = build_fact_book([Field("rules/facts", "", content, checked=checked) for content in bundle["facts"]])
+    index = tuple(
+        (name, build_signature(item))
+        for name, content in bundle["rules"].items()
+        for item in _signature_fields(places.field(name, content))
+    )
+    if not checked:
+        _build_all(remedies, rules)
+    return Catalogue(language, rules, remedies, facts, _notices(bundle, words) if language != "en" else {}, index)
+
+
+def _build_all(*mappings: Mapping[str, Any]) -> None:
+    for mapping in mappings:
+        for name in mapping:
+            mapping[name]
+
+
+def _signature_fields(rule: Field) -> list[Field]:
+    signatures = rule.get("signatures")
+    return signatures.items() if signatures else []
+
+
+def _notices(bundle: Bundle, words: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Which rules and remedies have no translation, or one of an older English text."""
     notices = {}
-    for name, document in (*bundle["rules"].items(), *bundle["remedies"].items()):
-        if language != "en":
-            if name not in words:
-                notices[name] = "missing"
-            elif words[name].get("digest") != digest_of(document):
-                notices[name] = "stale"
-    remedies = {
-        name: build_remedy(places.field(name, translated(document, words.get(name, {}))))
-        for name, document in bundle["remedies"].items()
-    }
-    rules = {
-        name: build_rule(places.field(name, translated(document, words.get(name, {}))), remedies)
-        for name, document in bundle["rules"].items()
-    }
-    facts = build_fact_book([Field("rules/facts", "", document) for document in bundle["facts"]])
-    return Catalogue(language, rules, remedies, facts, notices)
+    for name, content in (*bundle["rules"].items(), *bundle["remedies"].items()):
+        if name not in words:
+            notices[name] = "missing"
+        elif words[name].get("digest") != digest_of(content):
+            notices[name] = "stale"
+    return notices
 
 
 class _Places:
-    def __init__(self, files: Mapping[str, str], lines: Mapping[str, Mapping[str, int]]) -> None:
+    def __init__(self, files: Mapping[str, str], lines: Mapping[str, Mapping[str, int]], checked: bool) -> None:
         self.files = files
         self.lines = lines
+        self.checked = checked
 
     def field(self, name: str, document: Mapping[str, Any]) -> Field:
         file = self.files.get(name, name)
-        return Field(file, "", document, self.lines.get(file))
+        return Field(file, "", document, self.lines.get(file), checked=self.checked)
 
 
 def all_patterns(bundle: Bundle) -> Iterator[str]:

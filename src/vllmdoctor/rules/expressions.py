@@ -2,8 +2,9 @@
 
 The language has numbers, 'strings', true/false, version literals (v0.9.1), facts by name, arithmetic (+ - * / % //),
 comparison (== != < <= > >=), `in` with a list, `and`/`or`/`not`, known(a, …) (all are known), first(a, b, …) (the first
-that is known), min, max, abs, floor(x, step), ceil(x, step), floor_to(x, decimals), ceil_to(x, decimals). A fact that is not known makes
-everything that depends on it unknown, except where the other side decides (`false and unknown` is false).
+that is known), min, max, abs, floor(x, step), ceil(x, step), floor_to(x, decimals), ceil_to(x, decimals). A fact that
+is not known makes everything that depends on it unknown, except where the other side decides (`false and unknown` is
+false).
 """
 
 from __future__ import annotations
@@ -213,8 +214,11 @@ class _Parser:
                 if not self.take(")"):
                     raise self.fail("expected , or )")
                 break
-        if not arguments:
-            raise self.fail(f"{name}() needs an argument")
+        least, most = _ARGUMENTS.get(name, (1, _MAX_TOKENS))
+        if not least <= len(arguments) <= most:
+            wanted = str(least) + ("" if least == most else " or more" if most == _MAX_TOKENS else f" or {most}")
+            self.at -= 1
+            raise self.fail(f"{name}() takes {wanted} arguments, not {len(arguments)}")
         return Node("call", name, tuple(arguments))
 
 
@@ -254,6 +258,16 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "floor_to": _floor_to,
     "ceil_to": _ceil_to,
     "abs": abs,
+}
+
+_ARGUMENTS: Mapping[str, tuple[int, int]] = {  # least and most
+    "min": (2, _MAX_TOKENS),
+    "max": (2, _MAX_TOKENS),
+    "floor": (1, 2),
+    "ceil": (1, 2),
+    "floor_to": (2, 2),
+    "ceil_to": (2, 2),
+    "abs": (1, 1),
 }
 
 

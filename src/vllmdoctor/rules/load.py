@@ -6,13 +6,14 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from vllmdoctor.errors import RuleError
 from vllmdoctor.rules.compiled import FORMAT, Bundle, bundle_of, catalogue_of
-from vllmdoctor.rules.model import Catalogue
+from vllmdoctor.rules.model import Catalogue, FactBook
 
 _COMPILED = "catalogue.json"
 
@@ -22,10 +23,15 @@ def load_catalogue(language: str = "en", extra_folders: Sequence[Path] = ()) -> 
 
     Raises RuleError when a rule file is wrong.
     """
-    catalogue = catalogue_of(load_bundle(), language)
+    catalogue = _shipped(language)
     for folder in extra_folders:
         catalogue = _with_user_rules(catalogue, folder)
     return catalogue
+
+
+@cache
+def _shipped(language: str) -> Catalogue:
+    return catalogue_of(load_bundle(), language, checked=True)
 
 
 def load_bundle() -> Bundle:
@@ -58,7 +64,10 @@ def _checkout_bundle(folder: Path) -> Bundle:
         pass
     from vllmdoctor.rules.yaml_source import read_rules_folder
 
-    bundle = {**bundle_of(read_rules_folder(folder)), "stamp": stamp}
+    documents = read_rules_folder(folder)
+    bundle = {**bundle_of(documents), "stamp": stamp}
+    fields = (*documents.rules.values(), *documents.remedies.values())
+    catalogue_of(bundle, "en", {field.file: field.lines for field in fields})  # raises what is wrong, once
     try:
         cache.parent.mkdir(exist_ok=True)
         part = cache.with_suffix(f".{os.getpid()}")
@@ -78,6 +87,7 @@ def _stamp(folder: Path) -> list[Any]:
 
 def _with_user_rules(catalogue: Catalogue, folder: Path) -> Catalogue:
     from vllmdoctor.rules.build import build_remedy, build_rule
+    from vllmdoctor.rules.build_facts import build_fact_book
     from vllmdoctor.rules.yaml_source import read_rules_folder
 
     if not folder.is_dir():
@@ -85,4 +95,21 @@ def _with_user_rules(catalogue: Catalogue, folder: Path) -> Catalogue:
     documents = read_rules_folder(folder)
     remedies = {**catalogue.remedies, **{name: build_remedy(field) for name, field in documents.remedies.items()}}
     rules = {name: replace(build_rule(field, remedies), user_supplied=True) for name, field in documents.rules.items()}
-    return replace(catalogue, rules={**catalogue.rules, **rules}, remedies=remedies)
+    book, ours = build_fact_book(documents.facts, catalogue.facts.names), catalogue.facts
+    facts = FactBook(
+        names=book.names,
+        lines=ours.lines + book.lines,
+        derived=ours.derived + book.derived,
+        marks=ours.marks + book.marks,
+        noise=ours.noise + book.noise,
+    )
+    return replace(
+        catalogue,
+        rules={**catalogue.rules, **rules},
+        remedies=remedies,
+        facts=facts,
+        index=(
+            *((name, signature) for name, signature in catalogue.signatures() if name not in rules),
+            *((rule.id, signature) for rule in rules.values() for signature in rule.signatures),
+        ),
+    )

@@ -246,6 +246,11 @@ class Catalogue:
     remedies: Mapping[str, Remedy]
     facts: FactBook
     notices: Mapping[str, str] = field(default_factory=dict)  # rule or remedy id → missing, stale
+    index: tuple[tuple[str, Signature], ...] = ()
+
+    def signatures(self) -> tuple[tuple[str, Signature], ...]:
+        """Every signature with the id of its rule. A compiled catalogue has them without building the rules."""
+        return self.index or tuple((rule.id, s) for rule in self.rules.values() for s in rule.signatures)
 
     def rule(self, rule_id: str) -> Rule | None:
         """The rule of that id or old id."""

@@ -64,7 +64,8 @@ class Text:
     unknown: Template
 
     def render(self, lookup: Lookup, unit_of: Callable[[str], str]) -> str:
-        return self.known.render(lookup, unit_of) or self.unknown.render(lookup, unit_of) or self.unknown.source
+        known = self.known.render(lookup, unit_of)
+        return known if known is not None else self.unknown.render(lookup, unit_of) or ""
 
 
 EMPTY = Text(Template("", ()), Template("", ()))

@@ -24,7 +24,7 @@ _PROCESS = re.compile(
 )
 _BLOCK = re.compile(r"^\s*GPU: (\d+)\s*$")
 _PAIR = re.compile(r"^\s*([A-Z][A-Z0-9_]*): (\S.*?)\s*$")
-_JSON_START = re.compile(r"\[?\s*\{\s*(?:\"gpu_data\"\s*:\s*\[\s*\{\s*)?\"gpu\"\s*:\s*\d+")
+_JSON_START = re.compile(r"\{\s{0,80}\"(?:gpu_data\"\s{0,9}:\s{0,9}\[|gpu\"\s{0,9}:\s{0,9}\d)")
 
 
 def read_amd_smi(text: str, lines: Sequence[str]) -> list[Machine]:
@@ -143,7 +143,8 @@ def _json(text: str) -> Machine | None:
     start = _JSON_START.search(text)
     if not start:
         return None
-    at = start.start() + (len(start[0]) - len(start[0].lstrip()))
+    before = text[: start.start()].rstrip()
+    at = len(before) - 1 if before.endswith("[") else start.start()
     try:
         document, _end = json.JSONDecoder().raw_decode(text, at)
     except (ValueError, RecursionError):

@@ -21,6 +21,8 @@ _MIN_SHARE = 0.95  # used and free add up to total less what the driver reserves
 
 def guessed_row(line: str) -> dict[str, str] | None:
     """Columns of a row such as `0, NVIDIA A10, 23028, 1, 22515`; those that could mean several things are left out."""
+    if "," not in line:
+        return None
     cells = [cell.strip() for cell in line.split(",")]
     row: dict[str, str] = {}
     if len(cells) >= 2 and whole(cells[0]) is not None and len(cells[0]) <= 2:

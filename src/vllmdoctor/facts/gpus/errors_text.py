@@ -29,11 +29,15 @@ _MESSAGES = tuple(
 )
 
 
+# Every message holds one of these.
+WORDS = ("-smi", "NVML", "NVIDIA-SMI", "device handle", "devices were found", "lost", "fallen off", "amdgpu", "AMD GPU")
+
+
 def read_errors(lines: Sequence[str]) -> list[Machine]:
     """One machine that holds the messages, as printed."""
     messages: dict[str, None] = {}
     for line in lines:
-        message = _message(line)
+        message = _message(line) if any(word in line for word in WORDS) else None
         if message:
             messages[message] = None
     return [Machine(errors=tuple(messages), kinds=("error",))] if messages else []

@@ -27,6 +27,7 @@ _MIN_HASH_SHARE = 0.8  # `# gpu` heads columns in `dmon`; a comment sign stands 
 _BORDER = re.compile(r"^(?P<prefix>.{1,80}?)\+[-=+]{30,}\+\s*$")
 _LOST_BREAKS_LENGTH = 240
 _MIN_WRAP_COLUMN = 60
+_ENTRY_START = re.compile(r"\s*(?:\d{1,3}, [A-Z\[]|#|GPU \d|$)")
 _LOST_BREAK = re.compile(r"(?<=\|) (?=[|+])|(?<=[-=]\+) +(?=[|+])|(?<=\|) +(?=\+[-=])")
 
 
@@ -47,7 +48,7 @@ def unwrapped(lines: Sequence[str]) -> list[str]:
     joined: list[str] = []
     open_piece = False
     for line in lines:
-        if open_piece:
+        if open_piece and not _ENTRY_START.match(line):
             joined[-1] += line
         else:
             joined.append(line)

@@ -32,6 +32,7 @@ def combined(machines: Sequence[Machine]) -> Machine:
         # Two GPUs of one machine are never the same one: each may only meet those of the machines before.
         gpus = _with_entries(gpus, machine.gpus, _same_gpu)
         mig_devices = _with_entries(mig_devices, machine.mig_devices, _same_mig_device)
+    for machine in machines:
         processes = _with_entries(processes, _located(machine.processes or (), gpus), _same_process)
     known = any(machine.processes is not None for machine in machines)
     return Machine(

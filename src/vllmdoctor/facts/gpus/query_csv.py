@@ -43,7 +43,7 @@ def read_csv(lines: Sequence[str]) -> list[Machine]:
     at = 0
     while at < len(lines):
         columns = _columns(lines[at])
-        if columns:
+        if columns is not None:
             rows, at = _rows(lines, at + 1, columns)
             machines.extend(_machine(columns, rows))
             continue
@@ -56,9 +56,11 @@ def read_csv(lines: Sequence[str]) -> list[Machine]:
 
 def _columns(line: str) -> tuple[str, ...] | None:
     """The columns that a header line, or the command itself, names."""
-    command = _COMMAND.search(line)
+    command = _COMMAND.search(line) if "--query-" in line else None
     if command:
         return tuple(_ALIASES.get(name.strip(), name.strip()) for name in command[1].split(","))
+    if not line.lstrip()[:1].islower():
+        return None
     found = [_HEADER_CELL.match(cell.strip()) for cell in line.split(",")]
     names = [match[1] for match in found if match]
     strong = sum(1 for name in names if _STRONG.match(name))

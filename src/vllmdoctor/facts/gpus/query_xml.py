@@ -11,6 +11,7 @@ from .model import Gpu, GpuProcess, Machine, MigDevice
 from .values import celsius, is_unified, is_virtual, mib, percent, quantity, text_or_none, version, whole
 
 _ROOT = "nvidia_smi_log"
+_CLOSE = "</nvidia_smi_log>"
 _ENTITY = re.compile(r"<!ENTITY", re.IGNORECASE)
 _POWER_SECTIONS = ("gpu_power_readings", "power_readings")
 _POWER_DRAWS = ("power_draw", "average_power_draw", "instant_power_draw")
@@ -21,23 +22,26 @@ def read_xml(text: str) -> list[Machine]:
     """One machine for each document in the text."""
     machines: list[Machine] = []
     before = 0
-    for start in _starts(text):
-        end = text.find(f"</{_ROOT}>", start)
-        document = text[start : end + len(_ROOT) + 3] if end >= 0 else text[start:]
+    for start, end in _spans(text):
+        document = text[start:end]
         # The document type stands before the root and is never read, so nothing in it can be expanded or fetched.
-        if _ENTITY.search(text, before, start) or _ENTITY.search(document):
+        if _ENTITY.search(text, before, end):
             machines.append(Machine(errors=("nvidia-smi XML with entity declarations: not read",), kinds=("xml",)))
         else:
             machines.append(_machine(document))
-        before = start + len(document)
+        before = end
     return machines
 
 
-def _starts(text: str) -> Iterator[int]:
-    at = text.find(f"<{_ROOT}>")
-    while at >= 0:
-        yield at
-        at = text.find(f"<{_ROOT}>", at + 1)
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where documents begin and end; one that was cut ends where the next begins."""
+    start = text.find(f"<{_ROOT}>")
+    while start >= 0:
+        following = text.find(f"<{_ROOT}>", start + 1)
+        limit = following if following >= 0 else len(text)
+        close = text.find(_CLOSE, start, limit)
+        yield start, close + len(_CLOSE) if close >= 0 else limit
+        start = following
 
 
 def _machine(document: str) -> Machine:

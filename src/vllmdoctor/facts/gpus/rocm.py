@@ -28,7 +28,9 @@ _NAME_KEYS = ("card series", "device name", "card model", "marketing name")
 
 def read_rocm(text: str, lines: Sequence[str]) -> list[Machine]:
     """One machine for each shape that is there."""
-    machines = [_concise(lines) or _concise(unwrapped(lines)), _key_lines(lines), _csv(lines), _json(text)]
+    concise = _concise(lines) or _concise(unwrapped(lines))
+    document = _json(text) if '"card' in text else None
+    machines = [concise, _key_lines(lines), _csv(lines), document]
     return [replace(machine, kinds=("rocm-smi",), vendor="amd") for machine in machines if machine]
 
 

@@ -1,4 +1,4 @@
-"""A report or a rule in, text on a terminal out; the only part of `report` that needs more than the standard library."""
+"""A report or a rule in, text on a terminal out, with rich: the only part of `report` beyond the standard library."""
 
 from vllmdoctor.report.text.layout import write_text
 from vllmdoctor.report.text.rule import write_rule

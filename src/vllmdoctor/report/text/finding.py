@@ -10,7 +10,6 @@ from rich.text import Text
 
 from vllmdoctor.diagnosis.model import CONSEQUENCE, ROOT_CAUSE, WARNING
 from vllmdoctor.report import words as w
-from vllmdoctor.report.text.inline import inline_text
 from vllmdoctor.report.model import (
     CauseReport,
     Commands,
@@ -20,6 +19,7 @@ from vllmdoctor.report.model import (
     Report,
     VerificationReport,
 )
+from vllmdoctor.report.text.inline import CODE_STYLE, inline_text
 from vllmdoctor.report.text.page import Page
 from vllmdoctor.report.words import Words
 
@@ -77,9 +77,19 @@ class FindingView:
             return
         cautions = finding.does_not_help if self.show_all else finding.does_not_help[:_CAUTIONS]
         page.labelled_all(self.words(w.DOES_NOT_HELP), [_sentence(caution.title, caution.why) for caution in cautions])
-        page.labelled_all(
-            self.words(w.THEN_EXPECT), [t for check in finding.verify[: _most(self)] for t in _expected(check)]
-        )
+        self.checks(finding.verify)
+
+    def checks(self, checks: Sequence[VerificationReport]) -> None:
+        """The log line to expect, or the command to run; with --all both."""
+        label = self.words(w.THEN_EXPECT)
+        for check in checks if self.show_all else checks[:1]:
+            if check.log:
+                self.page.labelled(label, Text(check.log, CODE_STYLE))
+            elif not check.command or self.show_all:
+                self.page.labelled(label, check.text)
+            if check.command and (self.show_all or not check.log):
+                self.page.labelled_command("" if check.log or self.show_all else label, check.command)
+            label = ""
 
     def other(self, finding: FindingReport) -> Text:
         """One line for a finding that is not the answer."""
@@ -130,7 +140,10 @@ class FindingView:
         return 5 + inline_text(fix.title).cell_len + 3 + cell_len(self.cost(fix)) <= self.page.width
 
     def cost(self, fix: FixReport) -> str:
-        return self.words(w.COSTS, cost=inline_text(fix.cost).plain) if fix.cost else ""
+        shown = inline_text(fix.cost).plain.rstrip(".")
+        if self.words.language == "en" and shown[1:2].islower():
+            shown = shown[:1].lower() + shown[1:]
+        return self.words(w.COSTS, cost=shown) if shown else ""
 
     def fix(self, fix: FixReport, column: int) -> None:
         page = self.page
@@ -146,6 +159,8 @@ class FindingView:
                 page.hanging(Text("     "), Text(cost), 5)
         if fix.condition:
             page.hanging(Text("     "), Text(fix.condition), 5)
+        if fix.risk == "high" or self.show_all and fix.risk == "medium":
+            page.line(Text("     ").append(self.words(w.RISK, risk=fix.risk)))
         if self.show_all:
             self.details(fix)
         else:
@@ -162,8 +177,6 @@ class FindingView:
             self.page.hanging(
                 Text(f"     {self.words(w.EFFECT)}: "), inline_text(fix.effect), 7 + len(self.words(w.EFFECT))
             )
-        if fix.risk not in ("", "low"):
-            self.page.line(Text("     ").append(self.words(w.RISK, risk=fix.risk)))
         write_forms(self.page, self.words, fix.commands)
         self.page.line()
 
@@ -182,20 +195,8 @@ def write_forms(page: Page, words: Words, commands: Commands) -> None:
             page.command(command, 7)
 
 
-def _most(view: FindingView) -> int | None:
-    return None if view.show_all else 2
-
-
 def _sentence(title: str, why: str) -> Text:
     text = inline_text(title)
     if why:
         text.append(": " if not title.endswith((".", ":", "。", "：")) else " ").append_text(inline_text(why))
     return text
-
-
-def _expected(check: VerificationReport) -> list[Text]:
-    """A check's log line, its command, or its text: the most concrete first."""
-    shown = [Text(check.log)] if check.log else []
-    if check.command:
-        shown.append(Text(check.command, "cyan"))
-    return shown or [inline_text(check.text)]

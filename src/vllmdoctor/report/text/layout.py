@@ -11,10 +11,11 @@ from vllmdoctor.facts.model import Fact
 from vllmdoctor.report import words as w
 from vllmdoctor.report.commands import quoted
 from vllmdoctor.report.model import FindingReport, Report, RunReport
-from vllmdoctor.report.text.inline import inline_text
-from vllmdoctor.report.text.page import Page
 from vllmdoctor.report.rendering import shown_fact
 from vllmdoctor.report.text.finding import FindingView, evidence_line, others_of
+from vllmdoctor.report.text.inline import inline_text
+from vllmdoctor.report.text.page import Page
+from vllmdoctor.report.untrusted import shortened
 from vllmdoctor.report.words import Words
 
 SYMBOLS = {
@@ -116,9 +117,9 @@ class _Layout:
         if unknown:
             evidence_line(page, unknown.evidence, self.names)
             page.line()
-            message = f"{unknown.exception}: {unknown.message}" if unknown.exception else unknown.message
-            page.hanging(Text("  "), Text(message if self.show_all else message[:600]), 2)
-            page.line()
+            if unknown.message not in self.report.headline:
+                page.hanging(Text("  "), Text(unknown.message if self.show_all else shortened(unknown.message, 600)), 2)
+                page.line()
             if unknown.raised_at:
                 page.labelled(words(w.RAISED), Text(unknown.raised_at))
             if unknown.last_phase:
@@ -195,7 +196,6 @@ class _Layout:
             fact = self.report.facts[name]
             place = f"{self.names[fact.origin.input]}:{fact.origin.line}" if fact.origin else ""
             note = place if fact.kind == "read" else self.words(w.KINDS.get(fact.kind, fact.kind))
-            row = Text("  " + name.ljust(widest) + "  ").append(shown_fact(fact))
-            self.page.hanging(Text(), row.append(f"  ({note})" if note else ""), 0)
+            value = Text(shown_fact(fact)).append(f"  ({note})" if note else "")
+            self.page.hanging(Text("  " + name), value, widest + 4)
         self.page.line()
-

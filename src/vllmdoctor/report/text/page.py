@@ -72,6 +72,14 @@ class Page:
             self.labelled(label, value)
             label = ""
 
+    def labelled_command(self, label: str, command: str) -> None:
+        """A bold label and a command beside it, broken only where a shell allows it."""
+        indent = 2 + self.label_width
+        first = Text("  ").append(label, "bold")
+        for row in wrapped_command(command, max(_NARROWEST, self.width - indent)).split("\n"):
+            self.line(first.append(" " * max(1, indent - first.cell_len)).append(row, CODE_STYLE))
+            first = Text()
+
     def command(self, command: str, indent: int) -> None:
         width = max(_NARROWEST, min(_COMMAND_WIDTH, self.width) - indent)
         for row in wrapped_command(command, width).split("\n"):
@@ -96,4 +104,3 @@ def _wrapped(text: Text, console: Console, width: int) -> list[Text]:
     for row in rows:
         row.rstrip()
     return rows
-

@@ -74,7 +74,8 @@ class _RulePage:
         self.page.hanging(Text(f"  {fix.rank}".ljust(5)), inline_text(fix.title, "bold"), 5)
         self.page.paragraph(fix.why, 5)
         if fix.effect:
-            self.page.hanging(Text("     "), inline_text(fix.effect), 5)
+            effect = Text(f"{self.words(w.EFFECT)}: ").append_text(inline_text(fix.effect))
+            self.page.hanging(Text("     "), effect, 5)
         if fix.cost:
             self.page.hanging(Text("     "), inline_text(self.words(w.COSTS, cost=fix.cost)), 5)
         if fix.risk not in ("", "low"):
@@ -94,8 +95,8 @@ class _RulePage:
             self.heading(w.THEN_EXPECT)
         for check in self.rule.verify:
             self.page.hanging(Text("  - "), inline_text(self.rendering.text(check.text)), 4)
-            for text in filter(None, (check.log and self.rendering.text(check.log),)):
-                self.page.hanging(Text("    "), Text(text), 4)
+            if check.log:
+                self.page.hanging(Text("    "), Text(self.rendering.text(check.log), "cyan"), 4)
             if check.command:
                 self.page.command(self.rendering.machine(check.command), 4)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from vllmdoctor.rules.literals import sre, sre_parser
@@ -11,7 +11,7 @@ SIZE = 16 * 1024
 _MIN_REPEAT = 32  # shorter repeats cannot add up
 _CANDIDATES = "a0_ -.:/'\"()[]{},=ABZz9~é\x00"
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
-_CATEGORIES = {
+_CATEGORIES: dict[str, Callable[[str], bool]] = {
     "CATEGORY_DIGIT": str.isdigit,
     "CATEGORY_SPACE": str.isspace,
     "CATEGORY_WORD": lambda char: char.isalnum() or char == "_",
@@ -67,7 +67,7 @@ def _element(operator: Any, argument: Any) -> str:
         return _member(argument)
     if str(operator) in _REPEATS:
         least, _most, body = argument
-        return _example(body) * min(least, 100)
+        return _example(body) * min(int(least), 100)
     parts = _alternatives(operator, argument)
     return _example(parts[0]) if parts else ""
 
@@ -97,7 +97,7 @@ def _in_class(char: str, items: list[Any]) -> bool:
 
 def _fits(char: str, operator: Any, argument: Any) -> bool:
     if operator is sre.LITERAL:
-        return ord(char) == argument
+        return bool(ord(char) == argument)
     if operator is sre.RANGE:
         low, high = argument
         return bool(low <= ord(char) <= high)

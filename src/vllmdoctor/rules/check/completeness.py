@@ -1,4 +1,4 @@
-"""Check `complete`: a shipped rule has everything a reader needs: samples, source, causes, fixes with cost, how to verify."""
+"""Check `complete`: a rule has what its reader needs: samples, source, causes, fixes with cost, how to verify."""
 
 from __future__ import annotations
 

@@ -9,12 +9,12 @@ from vllmdoctor.rules.build import Field
 from vllmdoctor.rules.build_facts import fact_groups
 from vllmdoctor.rules.check.folder import RuleFolder, at, issue
 from vllmdoctor.rules.check.issue import Issue
-from vllmdoctor.rules.check.samples import folded, sample_places
+from vllmdoctor.rules.check.samples import folded, sample_places, seen_text
 
 _SHAPES = {
     "integer": re.compile(r"-?\d{1,3}(?:,\d{3})+|-?\d+"),
     "number": re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?"),
-    "flag": re.compile(r"[Tt]rue|[Ff]alse"),
+    "flag": re.compile(r"true|false|yes|no|on|off|1|0", re.IGNORECASE),
     "text": re.compile(r".*\S.*"),
     "list": re.compile(r".*\S.*"),
 }
@@ -22,7 +22,7 @@ _SHAPES = {
 
 def has_type(value: str, kind: str) -> bool:
     """True when a text that a pattern took out of a line reads as a value of a fact's type."""
-    return bool(_SHAPES[kind].fullmatch(value.strip()))
+    return value.strip() == "None" or bool(_SHAPES[kind].fullmatch(value.strip().rstrip(".,;")))
 
 
 class FactLineCheck:
@@ -73,12 +73,12 @@ class FactLineCheck:
         for _, signature, place in folder.signatures():
             pattern = re.compile(signature.pattern)
             for sample in sample_places(place):
-                found = pattern.search(folded(sample.value))
+                found = pattern.search(seen_text(sample.value, signature))
                 values = {name: text for name, text in (found.groupdict() if found else {}).items() if text is not None}
                 yield from self._typed(folder, sample, values)
 
     def _typed(self, folder: RuleFolder, place: Field, values: dict[str, str]) -> Iterator[Issue]:
-        names = {**(folder.base.facts.names if folder.base else {}), **folder.facts.names}
+        names = folder.fact_names()
         for name, text in values.items():
             kind = names[name].type if name in names else "text"
             if not has_type(text, kind):

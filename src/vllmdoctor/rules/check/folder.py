@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -11,7 +11,7 @@ from vllmdoctor.errors import RuleError
 from vllmdoctor.rules.build import Field, build_remedy, build_rule
 from vllmdoctor.rules.build_facts import build_fact_book
 from vllmdoctor.rules.check.issue import ERROR, Issue
-from vllmdoctor.rules.model import Catalogue, FactBook, Remedy, Rule, Signature
+from vllmdoctor.rules.model import Catalogue, FactBook, FactName, Remedy, Rule, Signature
 from vllmdoctor.rules.yaml_source import Documents, read_rules_folder
 
 TAXONOMY = "taxonomy.tsv"
@@ -40,9 +40,9 @@ class RuleFolder:
     def all_rules(self) -> dict[str, Rule]:
         return {**(self.base.rules if self.base else {}), **self.rules}
 
-    def fact_names(self) -> frozenset[str]:
-        """Names of all declared facts."""
-        return frozenset((*(self.base.facts.names if self.base else ()), *self.facts.names))
+    def fact_names(self) -> Mapping[str, FactName]:
+        """All declared facts, the shipped ones too."""
+        return self.facts.names or (self.base.facts.names if self.base else {})
 
     def built_rules(self) -> Iterator[tuple[Rule, Field]]:
         """Every rule that builds, with its document."""
@@ -102,7 +102,7 @@ def open_rule_folder(path: Path, base: Catalogue | None = None) -> RuleFolder:
         except RuleError as problem:
             folder.unbuildable.append(problem)
     try:
-        folder.facts = build_fact_book(folder.documents.facts)
+        folder.facts = build_fact_book(folder.documents.facts, base.facts.names if base else None)
     except RuleError as problem:
         folder.unbuildable.append(problem)
     return folder

@@ -11,7 +11,7 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """`line` is 1-based, 0 when unknown; `field` the dotted path inside the file; only the severity error fails a check."""
+    """`line` is 1-based, 0 when unknown; `field` the dotted path in the file; only the severity error fails a check."""
 
     file: str
     line: int

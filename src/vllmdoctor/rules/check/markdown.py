@@ -12,15 +12,23 @@ from vllmdoctor.rules.check.folder import RuleFolder, issue
 from vllmdoctor.rules.check.issue import Issue
 from vllmdoctor.rules.check.prose import Wording, prose_of
 
-_ALLOWED = frozenset(
-    "inline text softbreak hardbreak code_inline em_open em_close strong_open strong_close link_open link_close "
-    "paragraph_open paragraph_close bullet_list_open bullet_list_close ordered_list_open ordered_list_close "
-    "list_item_open list_item_close".split()
-)
+_ALLOWED_LEAVES = frozenset(("inline", "text", "softbreak", "hardbreak", "code_inline"))
+_ALLOWED_PAIRS = frozenset(("em", "strong", "link", "paragraph", "bullet_list", "ordered_list", "list_item"))
+_PARTS_OF_TABLES = frozenset(("thead", "tbody", "tr", "th", "td"))
 _LISTS = frozenset(("bullet_list_open", "ordered_list_open"))
 _UNDERSCORE_FLAG = re.compile(r"(?<![\w-])--[a-z0-9]+(?:-[a-z0-9]+)*_[a-z0-9_-]+")
 _PARSER = MarkdownIt("commonmark").enable("table")
-_NAMES = {"html_inline": "HTML", "html_block": "HTML", "heading_open": "a heading", "image": "an image"}
+_NAMES = {
+    "html_inline": "HTML (write <…> in backticks)",
+    "html_block": "HTML (write <…> in backticks)",
+    "image": "an image",
+    "heading": "a heading",
+    "table": "a table",
+    "fence": "a code block",
+    "code_block": "an indented block",
+    "hr": "a horizontal line",
+    "blockquote": "a quotation",
+}
 
 
 class MarkdownCheck:
@@ -40,9 +48,10 @@ def text_problems(wording: Wording) -> Iterator[str]:
     text = wording.without_placeholders()
     tokens = _PARSER.parse(text)
     kinds = {token.type for token in _flat(tokens)}
-    for kind in sorted(kinds - _ALLOWED):
-        if not (kind.endswith("_close") or kind.startswith(("tr_", "td_", "th_", "thead_", "tbody_"))):
-            yield f"has {_NAMES.get(kind, kind.removesuffix('_open').replace('_', ' '))}; write <…> in backticks"
+    pairs = {kind.removesuffix("_open") for kind in kinds if kind.endswith("_open")}
+    leaves = {kind for kind in kinds if not kind.endswith(("_open", "_close"))}
+    for kind in sorted((pairs - _ALLOWED_PAIRS - _PARTS_OF_TABLES) | (leaves - _ALLOWED_LEAVES)):
+        yield f"has {_NAMES.get(kind, kind)}; texts are inline code, emphasis, lists and links"
     if wording.key == "title" and kinds & _LISTS:
         yield "a title cannot be a list"
     for link in (token for token in _flat(tokens) if token.type == "link_open"):

@@ -20,7 +20,7 @@ class NameCheck:
     name = "name"
 
     def issues(self, folder: RuleFolder) -> Iterator[Issue]:
-        declared = folder.fact_names()
+        declared = frozenset(folder.fact_names())
         for rule, document in folder.built_rules():
             yield from self._rule(rule, document, declared)
         for item in folder.fact_entries("derived"):

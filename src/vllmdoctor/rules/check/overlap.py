@@ -1,4 +1,4 @@
-"""Check `overlap`: over all rules, a sample is matched by its own rule only, or by one that is declared as its relative."""
+"""Check `overlap`: over all rules, a sample is matched by its own rule only, or by a declared relative too."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from vllmdoctor.rules import model
 from vllmdoctor.rules.check.completeness import is_follow_up
 from vllmdoctor.rules.check.folder import RuleFolder, issue
 from vllmdoctor.rules.check.issue import Issue
-from vllmdoctor.rules.check.samples import folded, sample_places
+from vllmdoctor.rules.check.samples import sample_places, seen_text
 
-_ON_ERRORS = frozenset(("error", "traceback", "any"))
-_ON_WARNINGS = frozenset(("warning", "any"))
+_LOUDNESS = {"any": 0, "warning": 1, "error": 2, "traceback": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,10 @@ class OverlapCheck:
             for signature in rule.signatures
         ]
         noise = [(entry.id, re.compile(entry.pattern)) for entry in _noise(folder)]
-        for rule, signature, place in folder.signatures():
+        for rule, own, place in folder.signatures():
             for sample in sample_places(place):
-                text = folded(sample.value)
-                for other in _others(rule, signature, text, matchers):
+                text = seen_text(sample.value, own)
+                for other in _others(rule, own, text, matchers):
                     problem = f"the rule {other!r} matches this sample too; make one of them narrower, or relate them"
                     yield issue(sample, self.name, problem)
                 for name in (name for name, pattern in noise if pattern.search(text)):
@@ -71,13 +70,16 @@ def _related(one: model.Rule, other: model.Rule) -> bool:
     )
 
 
-def _meet(one: model.Signature, other: model.Signature) -> bool:
-    """False when something besides the text tells them apart: scope, phase, frames, or a condition."""
-    if any(s.phases or s.frames or s.when or s.scope == "end" for s in (one, other)):
+def _meet(own: model.Signature, other: model.Signature) -> bool:
+    """False when something besides the text tells them apart: scope, phase, frames, or a condition.
+
+    A sample may be as quiet as its own scope allows; the other signature only looks at records that are loud enough.
+    """
+    if any(signature.phases or signature.frames or signature.when for signature in (own, other)):
         return False
-    if "gpus" in (one.scope, other.scope):
-        return one.scope == other.scope
-    return any(one.scope in group and other.scope in group for group in (_ON_ERRORS, _ON_WARNINGS))
+    if "end" in (own.scope, other.scope) or "gpus" in (own.scope, other.scope):
+        return own.scope == other.scope
+    return own.scope == "any" or _LOUDNESS[own.scope] >= _LOUDNESS[other.scope]
 
 
 def _noise(folder: RuleFolder) -> tuple[model.Noise, ...]:

@@ -17,24 +17,26 @@ from vllmdoctor.rules.literals import MIN_LENGTH, required_literals, sre, sre_pa
 _KEYS = ("pattern", "unless", "frames")
 _GROUPS = ("lines", "marks", "noise")
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+_WHITE_SPACE = "has a tab or line end; text has single spaces, so it can never match"
 _NEW_IN_PYTHON_3_11 = ("POSSESSIVE_REPEAT", "ATOMIC_GROUP")
 
 
-def pattern_places(folder: RuleFolder) -> Iterator[Field]:
-    """The place of every regular expression in the folder that is a text."""
+def pattern_places(folder: RuleFolder) -> Iterator[tuple[Field, bool]]:
+    """The place of every regular expression in the folder, and whether it sees several lines (scope traceback)."""
     items = [item for document in folder.documents.rules.values() for item in entries(document, "signatures")]
     items += [item for group in _GROUPS for item in folder.fact_entries(group)]
     for item in items:
         if isinstance(item.value, dict):
-            yield from (at(item, key) for key in _KEYS if isinstance(item.value.get(key), str))
+            lines = item.value.get("scope") == "traceback"
+            yield from ((at(item, key), lines) for key in _KEYS if isinstance(item.value.get(key), str))
 
 
 class PatternCheck:
     name = "pattern"
 
     def issues(self, folder: RuleFolder) -> Iterator[Issue]:
-        for place in pattern_places(folder):
-            for problem in pattern_problems(place.value):
+        for place, lines in pattern_places(folder):
+            for problem in pattern_problems(place.value, lines=lines):
                 yield issue(place, self.name, problem)
         yield from self._without_literal(folder)
 
@@ -50,8 +52,8 @@ class PatternCheck:
                 yield issue(at(item, "pattern"), self.name, problem)
 
 
-def pattern_problems(pattern: str) -> list[str]:
-    """What is wrong with a pattern, empty when nothing is."""
+def pattern_problems(pattern: str, *, lines: bool = False) -> list[str]:
+    """What is wrong with a pattern, empty when nothing is. `lines`: the text it sees has several lines."""
     if "\n" in pattern:
         return ["holds a line end; text is matched on one line"]
     for engine in (re, regex):
@@ -63,6 +65,8 @@ def pattern_problems(pattern: str) -> list[str]:
             return [f"does not compile with {engine.__name__}: {problem}"]
     tree = sre_parser.parse(pattern)
     problems = list(_walk(tree, inside_repeat=False))
+    if lines:
+        problems = [problem for problem in problems if problem != _WHITE_SPACE]
     if tree.state.flags & ~re.UNICODE or _scoped_flags(tree):
         problems.append("has inline flags such as (?i); write [Ee]rror instead")
     return list(dict.fromkeys(problems))
@@ -84,7 +88,7 @@ def _walk(tree: Iterable[Any], *, inside_repeat: bool) -> Iterator[str]:
             yield "has two spaces in a row; text has single spaces, so it can never match"
         after_space = is_space
         if operator is sre.LITERAL and chr(argument) in "\t\n\r\f\v":
-            yield "has a tab or line end; text has single spaces, so it can never match"
+            yield _WHITE_SPACE
         if str(operator) in _NEW_IN_PYTHON_3_11:
             yield "has a possessive repeat or an atomic group, which Python 3.10 does not know"
         if str(operator) in _REPEATS:

@@ -32,8 +32,8 @@ def check_rules(
 ) -> list[Issue]:
     """All issues of a rules folder, by file and line.
 
-    `language` limits the check of translations to one. `clean_corpus` is a folder of healthy logs that the rules must be
-    silent on. `user` says that the folder adds to the shipped rules; by default it does when it has no taxonomy.
+    `language` limits the check of translations to one. `clean_corpus` is a folder of healthy logs that the rules must
+    be silent on. `user` says that the folder adds to the shipped rules; by default it does when it has no taxonomy.
     """
     opened = _opened(folder, user)
     return opened if isinstance(opened, list) else issues_of(opened, checks(language, clean_corpus))
@@ -81,7 +81,8 @@ def issues_of(folder: RuleFolder, wanted: list[Check]) -> list[Issue]:
 def summary(folder: RuleFolder, language: str | None = None) -> Iterator[str]:
     """What was checked, and how far the translations are."""
     documents = folder.documents
-    yield f"{len(documents.rules)} rules, {len(documents.remedies)} remedies, {len(folder.facts.names)} facts"
+    facts = sum(1 for _ in folder.fact_entries("facts"))
+    yield f"{len(documents.rules)} rules, {len(documents.remedies)} remedies, {facts} facts"
     for name, (done, total) in translated_shares(folder).items():
         if language in (None, name):
             yield f"{name}: {100 * done // max(total, 1)} % translated ({done} of {total})"

@@ -16,6 +16,13 @@ def folded(text: str) -> str:
     return " ".join(text.split())
 
 
+def seen_text(sample: str, signature: Signature) -> str:
+    """A sample as its signature sees it. The scope traceback sees frames, one a line, and the message below them."""
+    if signature.scope == "traceback":
+        return "\n".join(folded(line) for line in sample.splitlines())
+    return folded(sample)
+
+
 def sample_places(place: Field) -> list[Field]:
     """The places of an entry's samples."""
     found = place.get("samples") if isinstance(place.value, dict) else None
@@ -33,7 +40,7 @@ class SampleCheck:
             yield from self._repeated(place)
 
     def _sample(self, signature: Signature, sample: Field) -> Iterator[Issue]:
-        text = folded(sample.value)
+        text = seen_text(sample.value, signature)
         if not re.search(signature.pattern, text):
             yield issue(sample, self.name, "the signature's pattern does not match this sample")
         elif signature.unless and re.search(signature.unless, text):

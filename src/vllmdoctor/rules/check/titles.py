@@ -29,18 +29,21 @@ class TitleCheck:
 
     def _wording(self, folder: RuleFolder, rule: Rule, wording: Wording, template: Template) -> Iterator[Issue]:
         facts = {**_typical_values(folder), **_sample_values(rule)}
-        units = folder.facts.unit_of
-        rendered = (template.render(lambda name: facts.get(name, Unknown.UNKNOWN), units) or "").replace("`", "")
+        names = folder.fact_names()
+        text = template.render(
+            lambda name: facts.get(name, Unknown.UNKNOWN), lambda name: names[name].unit if name in names else ""
+        )
+        rendered = (text or "").replace("`", "")
         if len(rendered) > MAX_TITLE:
-            text = f"{len(rendered)} characters when rendered, {MAX_TITLE} fit: {rendered}"
-            yield issue(wording.place, self.name, text)
+            problem = f"{len(rendered)} characters when rendered, {MAX_TITLE} fit: {rendered}"
+            yield issue(wording.place, self.name, problem)
         if rendered.endswith("."):
             yield issue(wording.place, self.name, "ends with a full stop")
 
 
 def _typical_values(folder: RuleFolder) -> dict[str, bool | int | float | str]:
-    names = {**(folder.base.facts.names if folder.base else {}), **folder.facts.names}
-    return {name: _TYPICAL.get(fact.unit, _BY_TYPE.get(fact.type, "x" * 20)) for name, fact in names.items()}
+    facts = folder.fact_names().items()
+    return {name: _TYPICAL.get(fact.unit, _BY_TYPE.get(fact.type, "x" * 20)) for name, fact in facts}
 
 
 def _sample_values(rule: Rule) -> dict[str, int | float | str]:

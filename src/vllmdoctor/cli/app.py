@@ -1,0 +1,191 @@
+"""The command line: commands and options in, exit code out (see `analyze --help` for the codes)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vllmdoctor.cli.output import drop_output, flush_quietly, print_error
+from vllmdoctor.errors import VllmDoctorError
+
+BAD_USAGE = 2
+
+
+class Language(str, Enum):
+    EN = "en"
+    VI = "vi"
+    JA = "ja"
+
+
+class Format(str, Enum):
+    TEXT = "text"
+    JSON = "json"
+
+
+app = typer.Typer(
+    name="vllmdoctor",
+    help="Reads the log of a vLLM server that failed, names the root cause and gives ranked fixes.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+rules_app = typer.Typer(
+    help="List, show and check rules.", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+app.add_typer(rules_app, name="rules")
+
+LanguageOption = Annotated[Language, typer.Option("--lang", help="Language of the texts.", show_choices=True)]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
+RulesOption = Annotated[
+    list[Path] | None,
+    typer.Option("--rules", metavar="DIR", help="Add the rules of a folder; a rule of the same id replaces ours."),
+]
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code."""
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="vllmdoctor")
+    except SystemExit as leaving:
+        flush_quietly()
+        return leaving.code if isinstance(leaving.code, int) else BAD_USAGE if leaving.code else 0
+    except VllmDoctorError as problem:
+        flush_quietly()
+        print_error(problem)
+        return BAD_USAGE
+    except BrokenPipeError:
+        drop_output()
+    return 0
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from vllmdoctor import __version__
+
+        typer.echo(f"vllmdoctor {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def analyze(
+    logs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LOG]...",
+            show_default=False,
+            help="Logs: files, folders, .gz .zst .zip .tar archives, - for standard input.",
+        ),
+    ] = None,
+    nvidia_smi: Annotated[
+        list[str] | None,
+        typer.Option("--nvidia-smi", metavar="FILE", help="nvidia-smi output of the same machine, any form."),
+    ] = None,
+    format: FormatOption = Format.TEXT,
+    lang: LanguageOption = Language.EN,
+    show_all: Annotated[bool, typer.Option("--all", help="Show every fix, cause, fact and form of command.")] = False,
+    rules: RulesOption = None,
+    no_redact: Annotated[
+        bool, typer.Option("--no-redact", help="Leave secrets, personal names and prompts in the answer.")
+    ] = False,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Leave with 0 instead of 1, 3 and 4.")] = False,
+) -> None:
+    """Read logs, name the root cause and give ranked fixes.
+
+    Several logs are taken as parts of one system (ranks, nodes). Exit codes: 0 no failure, 1 failure with a known
+    cause, 2 wrong usage or unreadable input, 3 a failure that no rule knows, 4 the cause is not in the log.
+    """
+    from vllmdoctor.cli.analyze import analyze_and_print
+
+    code = analyze_and_print(
+        logs or [],
+        nvidia_smi=nvidia_smi or [],
+        as_json=format is Format.JSON,
+        language=lang.value,
+        show_all=show_all,
+        rules_folders=rules or [],
+        redact=not no_redact,
+    )
+    raise typer.Exit(0 if exit_zero else code)
+
+
+@app.command()
+def explain(
+    what: Annotated[str, typer.Argument(metavar="ID|MESSAGE", help="A rule's id, or an error message in quotes.")],
+    lang: LanguageOption = Language.EN,
+    rules: RulesOption = None,
+) -> None:
+    """Show what a failure means and how to fix it, without a log."""
+    from vllmdoctor.cli.explain import explain_and_print
+
+    raise typer.Exit(explain_and_print(what, language=lang.value, rules_folders=rules or []))
+
+
+@app.command()
+def gpus(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", show_default=False, help="Output of nvidia-smi or a relative, - for stdin."),
+    ] = None,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Read nvidia-smi output (any form, also rocm-smi, amd-smi, kernel Xid lines) and print what it says."""
+    from vllmdoctor.cli.gpus import print_gpus
+
+    print_gpus(file, as_json=format is Format.JSON)
+
+
+@rules_app.command("list")
+def list_rules(
+    category: Annotated[str | None, typer.Option("--category", help="Only rules of this category.")] = None,
+    format: FormatOption = Format.TEXT,
+    lang: LanguageOption = Language.EN,
+    rules: RulesOption = None,
+) -> None:
+    """List all rules."""
+    from vllmdoctor.cli.rules import print_rules
+
+    print_rules(category, as_json=format is Format.JSON, language=lang.value, rules_folders=rules or [])
+
+
+@rules_app.command("show")
+def show_rule(
+    rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id.")],
+    rules: RulesOption = None,
+) -> None:
+    """Show how a rule recognises its failure: patterns, conditions, versions, samples."""
+    from vllmdoctor.cli.rules import print_rule
+
+    print_rule(rule, rules_folders=rules or [])
+
+
+@rules_app.command("check")
+def check_rules(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", show_default=False, help="A rules folder; without one the checkout's own."),
+    ] = None,
+    lang: Annotated[
+        Language | None, typer.Option("--lang", help="Also ask for complete, fresh translations.", show_default=False)
+    ] = None,
+    clean_corpus: Annotated[
+        Path | None, typer.Option("--clean-corpus", metavar="DIR", help="Healthy logs that no rule may match.")
+    ] = None,
+) -> None:
+    """Check rule files: schema, patterns against their samples, links, translations."""
+    from vllmdoctor.cli.rules import check_folder
+
+    raise typer.Exit(check_folder(folder, lang.value if lang else None, clean_corpus))

@@ -1,0 +1,87 @@
+"""Text in, written to standard output or error whatever its encoding; errors in, one clear message out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import IO, TYPE_CHECKING, TextIO, cast
+
+from vllmdoctor.errors import InputError, UsageError, VllmDoctorError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_ASCII = str.maketrans(
+    {
+        "✗": "x", "✓": "+", "…": "...", "–": "-", "—": "-", "≥": ">=", "≤": "<=", "→": "->", "×": "x",
+        "÷": "/", "≈": "~",
+        "“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " ", "\u202f": " ",
+    }
+)  # fmt: skip
+
+
+class FittedStream:
+    """A text stream that replaces what its encoding cannot print, instead of failing."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        return self._stream.write(fitted(text, self._stream.encoding or "ascii"))
+
+
+def fitted(text: str, encoding: str) -> str:
+    """The text with an ASCII spelling of what `encoding` has no character for, `?` where there is none."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_ASCII).encode(encoding, "replace").decode(encoding)
+    return text
+
+
+def open_console() -> Console:
+    """Standard output as a rich console that never interprets markup in what it prints."""
+    from rich.console import Console
+
+    stream = cast("IO[str]", FittedStream(sys.stdout))
+    return Console(file=stream, markup=False, emoji=False, highlight=False)
+
+
+def write_json(text: str) -> None:
+    """JSON is UTF-8 whatever the terminal's encoding is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+
+
+def flush_quietly() -> None:
+    """Ends the output; a reader that went away (`| head`) is no error and keeps the verdict's exit code."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+
+
+def drop_output() -> None:
+    """Sends what is still buffered nowhere, so that Python does not complain about the closed pipe at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+
+
+def print_error(problem: VllmDoctorError) -> None:
+    """`error: …` and what to do, on standard error."""
+    from vllmdoctor.report.untrusted import neutral
+
+    hint = ""
+    if isinstance(problem, InputError):
+        message, hint = f"{problem.name}: {problem.problem}", problem.hint
+    else:
+        message = str(problem)
+        if isinstance(problem, UsageError):
+            hint = "`vllmdoctor --help` lists commands and options"
+    encoding = sys.stderr.encoding or "ascii"
+    print(fitted(f"error: {neutral(message)}", encoding), file=sys.stderr)
+    if hint:
+        print(fitted(f"hint: {neutral(hint)}", encoding), file=sys.stderr)

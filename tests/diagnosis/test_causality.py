@@ -1,0 +1,142 @@
+"""Which of several matching rules is the cause. The logs are in vLLM's shapes, the rules are made for each test."""
+
+from __future__ import annotations
+
+from .helpers import diagnosis, roles, rule
+
+WRAPPER = rule("wrapper", "Engine core initialization failed", role="consequence")
+
+
+def test_a_wrapper_is_never_a_cause_even_when_nothing_else_is_known() -> None:
+    found = diagnosis(
+        """
+        (EngineCore pid=7) ERROR 05-22 10:00:01 [core.py:12] EngineCore failed to start.
+        (APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}
+        """,
+        WRAPPER,
+        rule("failed-to-start", "EngineCore failed to start", role="consequence"),
+    )
+    assert found.status == "cause-not-in-log"
+    assert roles(found)["wrapper"] == "consequence"
+
+
+def test_the_worker_is_blamed_before_the_api_server_whatever_was_printed_first() -> None:
+    found = diagnosis(
+        """
+        (APIServer pid=1) ERROR 05-22 10:00:00 [serving.py:1] ValueError: shallow trouble
+        (Worker_TP1 pid=9) ERROR 05-22 10:00:01 [multiproc_executor.py:1] ValueError: deep trouble
+        """,
+        rule("shallow", "shallow trouble"),
+        rule("deep", "deep trouble"),
+    )
+    assert roles(found) == {"deep": "root-cause", "shallow": "contributing"}
+
+
+def test_among_ranks_the_first_to_fail_is_shown() -> None:
+    found = diagnosis(
+        """
+        (Worker_TP1 pid=9) ERROR 05-22 10:00:01 [w.py:1] ValueError: trouble of rank 1
+        (Worker_TP0 pid=8) ERROR 05-22 10:00:02 [w.py:1] ValueError: trouble of rank 0
+        """,
+        rule("deep", r"trouble of rank \d"),
+    )
+    (finding,) = found.findings
+    assert finding.evidence[0].line.number == 1
+    assert finding.count == 2
+
+
+def test_explained_by_makes_a_consequence_of_a_cause() -> None:
+    found = diagnosis(
+        """
+        (Worker_TP0 pid=8) ERROR 05-22 10:00:01 [w.py:1] RuntimeError: NCCL error: unhandled system error
+        gpu01:8:9 [0] NCCL WARN Error while creating shared memory segment /dev/shm/nccl-x
+        """,
+        rule("nccl", "NCCL error: unhandled", explained_by=["shm"]),
+        rule("shm", "creating shared memory segment", signature={"scope": "warning"}),
+    )
+    assert roles(found) == {"shm": "root-cause", "nccl": "consequence"}
+    assert next(f for f in found.findings if f.rule.id == "nccl").explained_by == "shm"
+
+
+def test_two_rules_that_explain_each_other_do_not_both_vanish() -> None:
+    found = diagnosis(
+        "ValueError: this and that",
+        rule("this", "ValueError: this", explained_by=["that"]),
+        rule("that", "and that", explained_by=["this"]),
+    )
+    assert sorted(roles(found).values()) == ["contributing", "root-cause"]
+
+
+def test_the_first_printed_exception_of_a_chain_is_the_cause() -> None:
+    found = diagnosis(
+        """
+        Traceback (most recent call last):
+          File "a.py", line 1, in load
+            read()
+        OSError: disk trouble
+
+        The above exception was the direct cause of the following exception:
+
+        Traceback (most recent call last):
+          File "b.py", line 2, in main
+            load()
+        RuntimeError: later trouble
+        """,
+        rule("later", "later trouble"),
+        rule("disk", "disk trouble"),
+    )
+    assert roles(found) == {"disk": "root-cause", "later": "consequence"}
+
+
+def test_an_error_that_the_start_outlived_is_only_a_warning() -> None:
+    found = diagnosis(
+        """
+        (APIServer pid=1) ERROR 05-22 10:00:00 [repo_utils.py:1] OSError: cannot reach the hub
+        INFO:     Application startup complete.
+        """,
+        rule("hub", "cannot reach the hub"),
+    )
+    assert found.status == "healthy"
+    assert roles(found) == {"hub": "warning"}
+
+
+def test_noise_after_ctrl_c_is_no_failure() -> None:
+    found = diagnosis(
+        """
+        INFO:     Application startup complete.
+        (APIServer pid=1) INFO 05-22 10:09:00 [launcher.py:254] [shutdown] API server: shutdown triggered
+        (APIServer pid=1) ERROR 05-22 10:09:00 [async_llm.py:906] AsyncLLM output_handler failed.
+        vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.
+        """,
+        rule("dead", "EngineDeadError"),
+    )
+    assert (found.status, found.findings) == ("healthy", ())
+
+
+def test_a_warning_is_not_blamed_while_an_exception_stands_unexplained() -> None:
+    found = diagnosis(
+        """
+        (APIServer pid=1) WARNING 05-22 10:00:00 [a.py:1] something looks odd here
+        Traceback (most recent call last):
+          File "/opt/vllm/x.py", line 1, in main
+            boom()
+        ZeroDivisionError: division by zero
+        """,
+        rule("odd", "something looks odd", signature={"scope": "any"}),
+    )
+    assert found.status == "unrecognized-failure"
+    assert found.unrecognized is not None
+    assert found.unrecognized.record.exception == "ZeroDivisionError"
+    assert roles(found) == {"odd": "contributing"}
+
+
+def test_echoed_settings_and_advice_never_match() -> None:
+    found = diagnosis(
+        """
+        (APIServer pid=1) INFO 05-22 10:00:00 [utils.py:1] non-default args: {'model': 'x', 'note': 'CUDA out of memory'}
+        (APIServer pid=1) INFO 05-22 10:00:01 [a.py:1] Try increasing the budget when CUDA out of memory occurs
+        INFO:     Application startup complete.
+        """,
+        rule("oom", "CUDA out of memory"),
+    )
+    assert (found.status, found.findings) == ("healthy", ())

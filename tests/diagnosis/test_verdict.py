@@ -1,0 +1,76 @@
+"""The five statuses: each told from the others by what the log shows."""
+
+from __future__ import annotations
+
+import pytest
+from vllmdoctor.diagnosis.model import EXIT_CODES
+
+from .helpers import diagnosis, rule
+
+BANNER = "INFO 05-22 10:00:00 [api_server.py:1] vLLM API server version 0.9.2\n"
+ARGS = "INFO 05-22 10:00:00 [utils.py:1] non-default args: {'model': 'x'}\n"
+
+
+def test_healthy_start() -> None:
+    assert diagnosis(BANNER + ARGS + "INFO:     Application startup complete.").status == "healthy"
+
+
+def test_a_failure_that_a_rule_knows() -> None:
+    assert diagnosis(BANNER + "ValueError: known trouble", rule("known", "known trouble")).status == "failure"
+
+
+def test_a_failure_that_no_rule_knows_shows_the_innermost_exception() -> None:
+    found = diagnosis(
+        """
+        (APIServer pid=1) Traceback (most recent call last):
+        (APIServer pid=1)   File "/opt/vllm/a.py", line 1, in main
+        (APIServer pid=1)     run()
+        (APIServer pid=1) RuntimeError: outer
+        (Worker_TP0 pid=8) ERROR 05-22 10:00:01 [w.py:1] Traceback (most recent call last):
+        (Worker_TP0 pid=8) ERROR 05-22 10:00:01 [w.py:1]   File "/opt/vllm/w.py", line 1, in work
+        (Worker_TP0 pid=8) ERROR 05-22 10:00:01 [w.py:1]     go()
+        (Worker_TP0 pid=8) ERROR 05-22 10:00:01 [w.py:1] IndexError: inner
+        """
+    )
+    assert found.status == "unrecognized-failure"
+    assert found.unrecognized is not None
+    assert found.unrecognized.record.text == "IndexError: inner"
+
+
+def test_a_start_that_stops_while_arguments_are_checked_went_wrong_on_the_other_stream() -> None:
+    found = diagnosis(BANNER + ARGS)
+    assert found.status == "cause-not-in-log"
+    assert "stderr" in found.missing
+
+
+def test_a_start_that_is_cut_later_is_no_failure() -> None:
+    found = diagnosis(BANNER + ARGS + "INFO 05-22 10:00:09 [r.py:1] Starting to load model x...")
+    assert found.status == "healthy"
+    assert found.notices["log-ends-early"] == "loading-weights"
+
+
+def test_some_text_is_no_vllm_log() -> None:
+    assert diagnosis("Dear all,\nthe meeting is moved to Friday.").status == "no-vllm-log"
+
+
+def test_rejected_requests_of_a_running_server_are_a_notice() -> None:
+    found = diagnosis(
+        """
+        INFO:     Application startup complete.
+        INFO:     192.0.2.4:60994 - "POST /v1/chat/completions HTTP/1.1" 400 Bad Request
+        INFO:     192.0.2.4:60995 - "POST /v1/chat/completions HTTP/1.1" 200 OK
+        """
+    )
+    assert (found.status, found.notices) == ("healthy", {"requests-rejected": "1"})
+
+
+def test_the_last_run_is_diagnosed_and_the_earlier_ones_are_listed() -> None:
+    one = BANNER + ARGS + "ValueError: known trouble\n"
+    found = diagnosis(one * 3 + BANNER + ARGS + "INFO:     Application startup complete.", rule("known", "known trouble"))
+    assert found.status == "healthy"
+    assert [run.rule for run in found.runs] == ["known", "known", "known", ""]
+
+
+@pytest.mark.parametrize(("status", "code"), [("healthy", 0), ("failure", 1), ("unrecognized-failure", 3), ("cause-not-in-log", 4), ("no-vllm-log", 4)])
+def test_exit_codes_are_a_promise(status: str, code: int) -> None:
+    assert EXIT_CODES[status] == code

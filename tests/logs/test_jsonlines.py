@@ -1,0 +1,56 @@
+import json
+
+from .samples import exceptions, read
+
+
+def test_vllm_json_record_with_traceback_is_one_message_and_one_exception() -> None:
+    message = (
+        'EngineCore failed to start.\nTraceback (most recent call last):\n  File "core.py", line 1, in f\nValueError: x'
+    )
+    fields = {"asctime": "05-22", "levelname": "ERROR", "name": "vllm", "processName": "EngineCore_DP0", "process": 7}
+    log = read("plain text\n" + json.dumps({**fields, "message": message}))
+    (found,) = exceptions("plain text\n" + json.dumps({**fields, "message": message}))
+    assert found.text == "ValueError: x"
+    assert found.process.name == "EngineCore" and found.process.pid == 7
+    assert found.level == "ERROR" and found.time == "05-22"
+    assert [line.number for line in log.lines] == [1, 2, 2, 2, 2]
+
+
+def test_two_json_records_without_time_are_two_exceptions() -> None:
+    line = json.dumps({"message": "ValueError: x", "vllm_process_name": "EngineCore"})
+    assert len(exceptions(f"{line}\n{line}")) == 2
+
+
+def test_a_shippers_severity_is_not_the_level() -> None:
+    assert read('{"severity":"ERROR","message":"INFO:     Started server process [1]"}').lines[0].level == "INFO"
+    assert read('{"severity":"ERROR","message":"hello"}').lines[0].level is None
+
+
+def test_wrappers_nest_once() -> None:
+    inner = json.dumps({"message": "Starting", "levelname": "INFO", "processName": "APIServer", "process": 1})
+    line = read(json.dumps({"log": inner + "\n", "stream": "stdout"})).lines[0]
+    assert (line.text, line.level, line.process.name) == ("Starting", "INFO", "APIServer")
+
+
+def test_client_errors_read_as_their_message() -> None:
+    for text in (
+        r'{"error":{"message":"\"auto\" tool choice requires x","type":"BadRequestError","param":null,"code":400}}',
+        r'{"object":"error","message":"\"auto\" tool choice requires x","type":"BadRequestError","code":400}',
+        r'data: {"error":{"message":"\"auto\" tool choice requires x","type":"BadRequestError","code":400}}',
+    ):
+        log = read(text)
+        assert log.lines[0].text == '"auto" tool choice requires x (type BadRequestError, code 400)'
+        assert log.lines[0].section == "client"
+        assert log.kinds == {"client-error"}
+    assert read('{"detail": "Not Found"}').lines[0].text == "Not Found"
+
+
+def test_error_object_inside_another_message_is_unescaped() -> None:
+    text = (
+        r'Exception in thread "main" x.InvalidRequestException: {"object":"error","message":"\"auto\" tool","code":400}'
+    )
+    assert '"auto" tool (code 400)' in read(text).lines[0].text
+
+
+def test_broken_json_stays_text() -> None:
+    assert read('{"message": "cut of').lines[0].text == '{"message": "cut of'
