@@ -60,7 +60,7 @@ HARMLESS = [
     "use --api-key to set one; Bearer authentication is required",
     "limit_mm_per_prompt={'image': 2}, 'chat_template': None, tokenizer_mode=auto, prompt: None, 'messages': []",
     "model=meta-llama/Llama-3.1-8B-Instruct revision=9f8c2d1e5a7b4c3d2e1f0a9b8c7d6e5f4a3b2c1d",
-    "File \"/usr/lib/python3.11/site-packages/vllm/v1/engine/core.py\", line 708, in run_engine_core",
+    'File "/usr/lib/python3.11/site-packages/vllm/v1/engine/core.py", line 708, in run_engine_core',
     "ValueError: To serve at least one request with the model's max seq len (32768), 4.00 GiB KV cache is needed",
     "image vllm/vllm-openai@sha256:0123abcd, tensor_parallel_size=2, key-value store, hf_overrides={}",
     "export HF_TOKEN=$TOKEN; api_key: <your key>; num_scheduled_tokens: 512; cache_config.block_size=16",

@@ -20,7 +20,7 @@ def test_a_second_banner_is_a_second_start() -> None:
         (0, 1),
         (0, 4),
     ]
-    assert starts(FAILED_START + FAILED_START) == [(0, 1), (0, 25)]
+    assert starts(FAILED_START + FAILED_START) == [(0, 1), (0, FAILED_START.count("\n") + 1)]
 
 
 def test_arguments_without_a_banner_start_a_run_after_an_end() -> None:

@@ -66,7 +66,9 @@ BOOK = FactBook(
 
 LOWER = Remedy(
     id="lower-max-model-len",
-    title=parse_text({"known": "Lower the context length to {value:int} tokens", "unknown": "Lower the context length"}),
+    title=parse_text(
+        {"known": "Lower the context length to {value:int} tokens", "unknown": "Lower the context length"}
+    ),
     text=parse_text("`--max-model-len` is the longest prompt plus answer."),
     effect=parse_text({"known": "One request of {value:int} tokens fits.", "unknown": "One request needs less."}),
     cost=parse_text("Shorter prompts."),

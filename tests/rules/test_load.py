@@ -71,7 +71,7 @@ def test_a_user_rule_replaces_a_shipped_one_of_the_same_id(user_folder: Folder) 
 
 
 def test_wrong_folders_are_named(tmp_path: Path) -> None:
-    with pytest.raises(RuleError, match="no-such-folder.*is not a folder"):
+    with pytest.raises(RuleError, match=r"no-such-folder.*is not a folder"):
         load_catalogue(extra_folders=[tmp_path / "no-such-folder"])
     with pytest.raises(RuleError, match="no rule files"):
         load_catalogue(extra_folders=[tmp_path])

@@ -117,7 +117,13 @@ class _Walk:
             for other, (position, phase) in self._by_process.items()
             if not other.name or other == process or 0 < process.depth < other.depth
         ]
-        return max(told)[1] if told and process.name else self.latest or UNKNOWN_PHASE
+        if process.name and told:
+            return max(told)[1]
+        # An error without a prefix behind a server's statistics with one: another program's, its phase is not known.
+        latest = max(self._by_process.items(), key=lambda item: item[1], default=None)
+        if latest is None or (not process.name and latest[0].name and latest[1][1] == "serving"):
+            return UNKNOWN_PHASE
+        return latest[1][1]
 
     def _enter(self, phase: str, record: Record, position: int) -> None:
         if phase in _STARTING:

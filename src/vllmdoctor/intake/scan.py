@@ -9,6 +9,7 @@ from operator import add
 from vllmdoctor.intake.kept import EARLY, FIRST, LAST, LATE, RARE, KeptLines, Limits
 from vllmdoctor.intake.literals import LiteralFinder
 from vllmdoctor.intake.longline import LongLine
+from vllmdoctor.intake.noise import NoiseFilter
 
 _NEWLINE = b"\n"
 _TAIL_BYTES = 2 << 20
@@ -23,6 +24,11 @@ class _Block:
     lines: int
     early: list[tuple[int, int, int]] = field(default_factory=list)  # (offset, literal, how many kept before)
     late: dict[int, deque[int]] = field(default_factory=dict)  # literal → offsets of its last hits in the block
+    noisy: dict[int, int] = field(default_factory=dict)  # literal that is everywhere → number of its hits
+
+    def hits_of(self, literal: int) -> int:
+        """Number of late hits of the literal, as far as they count."""
+        return self.noisy.get(literal) or len(self.late.get(literal, ()))
 
 
 class Scan:
@@ -33,6 +39,7 @@ class Scan:
 
     def __init__(self, finder: LiteralFinder, block_literals: frozenset[int], limits: Limits) -> None:
         self._finder = finder
+        self._noise = NoiseFilter(finder)
         self._limits = limits
         self._after = [
             limits.block_lines_after if index in block_literals else limits.lines_after
@@ -108,27 +115,31 @@ class Scan:
         counts, taken, late = self.counts, self._taken, block.late
         first_hits, last_hits = self._limits.first_hits, self._limits.last_hits
         line_ends: dict[int, int] = {}
-        for begin, matches in self._finder.matches(block.data):
-            for literal, start, _ in matches:
-                counts[literal] += 1
-                if taken[literal] >= first_hits:
-                    offsets = late.get(literal)
-                    if offsets is None:
-                        offsets = late[literal] = deque(maxlen=last_hits)
-                    offsets.append(begin + start)
-                elif begin + start > line_ends.get(literal, -1):
-                    block.early.append((begin + start, literal, taken[literal]))
-                    taken[literal] += 1
-                    line_ends[literal] = block.data.find(_NEWLINE, begin + start)
+        for literal, offset in self._noise.hits(block.data):
+            counts[literal] += 1
+            if taken[literal] >= first_hits:
+                offsets = late.get(literal)
+                if offsets is None:
+                    offsets = late[literal] = deque(maxlen=last_hits)
+                offsets.append(offset)
+            elif offset > line_ends.get(literal, -1):
+                block.early.append((offset, literal, taken[literal]))
+                taken[literal] += 1
+                line_ends[literal] = block.data.find(_NEWLINE, offset)
+        block.noisy = self._noise.noisy_counts(block.data)
+        for literal, count in block.noisy.items():
+            counts[literal] += count
+        self._noise.learn(len(block.data), counts, [number >= first_hits for number in taken])
 
     def _keep_hits(self, block: _Block, following: _Block | None) -> None:
         """Keeps the lines around the chosen hits of the block, as far as the following block does not make them old."""
         chosen = list(block.early)
-        for literal, offsets in block.late.items():
-            newer = following.late.get(literal, ()) if following is not None else ()
-            still_last = self._limits.last_hits - len(newer)
+        for literal in (*block.late, *block.noisy):
+            newer = following.hits_of(literal) if following is not None else 0
+            still_last = self._limits.last_hits - newer
             if still_last > 0:
-                chosen += [(offset, literal, self._limits.first_hits) for offset in list(offsets)[-still_last:]]
+                offsets = block.late.get(literal) or self._noise.last_offsets(literal, block.data, still_last)
+                chosen += [(offset, literal, self._limits.first_hits) for offset in sorted(offsets)[-still_last:]]
         chosen.sort()
         _BlockKeeper(block, self.kept, self._limits, self._after, self._context, self._follow).keep(chosen)
         self._context = self._lines_before_next(block)

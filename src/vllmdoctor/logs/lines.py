@@ -65,8 +65,6 @@ class InputReader:
         if header is None:
             if text.startswith(">"):
                 text = unquoted(text)
-            if text[:1] == " " and PREFIXED.match(text):
-                text = text.lstrip()
             text, outer_time = self._peeler.peeled(text)
             time = time or outer_time
             if text.startswith(">"):
@@ -84,6 +82,8 @@ class InputReader:
         best = Header(text, NO_PROCESS, None, None, None, False)
         for _ in range(_MOST_PREFIXES):
             text = best.text
+            if text[:1] == " " and PREFIXED.match(text):
+                text = text.lstrip()
             first = text[:1]
             found = vllm_header(text) if first in "(DIWEC" else None
             if found is not None:

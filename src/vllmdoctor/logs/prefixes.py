@@ -9,48 +9,94 @@ from itertools import pairwise
 
 from vllmdoctor.logs.headers import ISO
 
-# Prefixes that nothing else looks like: taken off wherever they stand. Group 1, if any, is the time.
-_SURE = [
-    re.compile(pattern)
-    for pattern in (
-        r"_bk;t=\d+\s?",
-        r"\[pod/[\w.-]+/[\w.-]+\] ?",
-        r"[^\t\n]{1,120}\t[^\t\n]{1,200}\t(?=\d{4}-\d\d-\d\dT\d\d:)",
-        r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?:std(?:out"
-        r"|err) [FP](?: |$)|\d\d[OE][ +]?)",
-        r"\[?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z"
-        r"|[+-]\d\d:?\d\d)?)\]?(?:[ \t]+[\w.-]+ (?:[\w./@-]+\[\d+\]|kernel|systemd):)?(?:[ \t]|$)",
-        r"(?:<\d{1,3}>)?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) [\w.:-]+ [\w./@-]+(?:\[\d+\])?: ?",
-        r"##\[(?:error|warning|group|debug|section|command)\]",
-        r"::(?:error|warning|notice)(?: [^:]{0,200})?::",
-        r"│ ?",
-        r"E {3}(?=\S| |$)",
-        r"std(?:out|err) [FP] ",
-    )
-]
-_SURE_FIRST = frozenset("_[#:│E<s0123456789") | frozenset("JFMASOND")
-_SYSLOG_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DATE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
+_LEVELS = "DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL"
+_DIGITS = "0123456789"
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A prefix. `firsts` are the characters it can begin with, "" for any."""
+
+    name: str
+    pattern: re.Pattern[str]
+    firsts: str = ""
+    column: bool = False  # counts when it stands on most lines of the input
+    literal: bool = False  # counts when its very text stood before a log line elsewhere in the input
+    timed: bool = False  # group 1 is a time
+
+
+def _shape(name: str, pattern: str, firsts: str = "", **traits: bool) -> _Shape:
+    return _Shape(name, re.compile(pattern), firsts, **traits)
+
+
+# Prefixes that nothing else looks like: taken off wherever they stand.
+_SURE = (
+    _shape("buildkite", r"_bk;t=\d+\s?", "_"),
+    _shape("kubectl", r"\[pod/[\w.-]+/[\w.-]+\] ?", "["),
+    _shape("actions", r"[^\t\n]{1,120}\t[^\t\n]{1,200}\t(?=\d{4}-\d\d-\d\dT\d\d:)"),
+    _shape(
+        "runtime",
+        rf"({_DATE}(?:\.\d{{1,9}})?(?:Z|[+-]\d\d:\d\d)) (?:std(?:out|err) [FP](?: |$)|\d\d[OE][ +]?)",
+        _DIGITS,
+        timed=True,
+    ),
+    _shape(
+        "iso",
+        rf"\[?({_DATE}(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)\]?"
+        r"(?:[ \t]+[\w.-]+ (?:[\w./@-]+\[\d+\]|kernel|systemd):)?(?:[ \t]|$)",
+        "[" + _DIGITS,
+        timed=True,
+    ),
+    _shape(
+        "syslog",
+        r"(?:<\d{1,3}>)?((?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d)"
+        r" [\w.:-]+ [\w./@-]+(?:\[\d+\])?: ?",
+        "JFMASOND<",
+        timed=True,
+    ),
+    _shape("annotation", r"##\[(?:error|warning|group|debug|section|command)\]", "#"),
+    _shape("workflow", r"::(?:error|warning|notice)(?: [^:]{0,200})?::", ":"),
+    _shape("box", r"│ ?", "│"),
+    _shape("pytest", r"E {3}(?=\S| |$)", "E"),
+    _shape("stream", r"std(?:out|err) [FP] ", "s"),
+)
 
 # Prefixes that could be part of a message: taken off when a log line follows, or when they form a column of the input.
-_LIKELY = [
-    re.compile(pattern)
-    for pattern in (
-        r"[\w\[][\w.\]/-]{0,80} +\| ?",  # compose
-        r"[ ]{0,3}\d{1,4}:(?: |$)",  # srun
-        r"[ ]{0,8}(?:\+ (?=Exception Group)|\|(?: |$))",  # exception group, quote bar
-        r"(?:[\w./-]{1,120}\.(?:log|txt|out|err):)?(\d{1,9})[:-]",  # grep -n
-        r"(?:[\[(<](?!rank\d|(?:DEBUG|INFO|WARN|WARNING|ERROR"
-        r"|CRITICAL)\])[\w.@/ -]{1,60}[\])>]:? ){1,4}",  # [0], [vllm], (Process)
-        rf"\[?({ISO})\]?[:,]? ?",
-        r"(\d{13}) +",
-        r"(\d\d:\d\d:\d\d(?:[.,]\d+)?) ",
-        r"[a-z0-9][\w.-]{2,80} [\w.-]{1,60} (?:\| ?)?",  # stern, kail
-        r"(?!\w*(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL):)(?![\w.]*(?:Error|Exception):)[\w.@/-]{1,60}: (?! )",
-    )
-]
-PLAIN_TIME, GREP = 5, 3
-_COLUMN_SHAPES = frozenset({0, 1, 2, 5, 6, 7})  # the shapes that count by being on most lines
-_LITERAL_SHAPES = frozenset({0, 1, 2, 4, 8, 9})  # the shapes whose very text returns on other lines
+_GREP = _shape("grep", r"(?:[\w./-]{1,120}\.(?:log|txt|out|err):)?(\d{1,9})[:-]")
+_PLAIN_TIME = _shape("time", rf"\[?({ISO})\]?[:,]? ?", "[" + _DIGITS, column=True, timed=True)
+_SRUN = _shape("srun", r"[ ]{0,3}\d{1,4}:(?: |$)", " " + _DIGITS, column=True, literal=True)
+_LIKELY = (
+    _shape("compose", r"[\w\[][\w.\]/-]{0,80} +\| ?", column=True, literal=True),
+    _SRUN,
+    _shape("margin", r"[ ]{0,8}(?:\+ (?=Exception Group)|\|(?: |$))", " |+", column=True, literal=True),
+    _GREP,
+    # [0], [vllm], (Process)
+    _shape("label", rf"(?:[\[(<](?!rank\d|(?:{_LEVELS})\])[\w.@/ -]{{1,60}}[\])>]:? ){{1,4}}", "[(<", literal=True),
+    _shape("epoch", r"(\d{13}) +", _DIGITS, column=True, timed=True),
+    _shape("clock", r"(\d\d:\d\d:\d\d(?:[.,]\d+)?) ", _DIGITS, column=True, timed=True),
+    _shape("stern", r"[a-z][a-z0-9-]{1,80}-[a-z0-9]{4,10} [\w.-]{1,60} (?:\| ?)?", _LOWER, literal=True),
+    _shape(
+        "name",
+        rf"(?!\w*(?:{_LEVELS}):)(?![\w.]*(?:Error|Exception):)(?!(?i:error|exception|warning|fatal|reason|cause):)"
+        r"[\w.@/-]{1,60}: (?! )",
+        literal=True,
+    ),
+)
+
+
+def _by_first(shapes: Sequence[_Shape]) -> dict[str, tuple[_Shape, ...]]:
+    """The shapes that can begin with a character, by that character; "" for all others."""
+    firsts = {char for shape in shapes for char in shape.firsts}
+    table = {char: tuple(shape for shape in shapes if not shape.firsts or char in shape.firsts) for char in firsts}
+    return table | {"": tuple(shape for shape in shapes if not shape.firsts)}
+
+
+_SURE_BY_FIRST = _by_first([shape for shape in _SURE if shape.firsts])
+_ACTIONS = next(shape for shape in _SURE if not shape.firsts)
+_LIKELY_BY_FIRST = _by_first(_LIKELY)
+_LOG_LINE = re.compile(r"\(\w[\w.:]{0,60}(?: \w+=?\d*)? pid=\d+|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d")
 
 _SERVICE = re.compile(r"[a-z][\w.-]{0,60}[-_]\d{1,3} +\|(?: |$)")
 
@@ -72,7 +118,7 @@ _ROUNDS = 8
 class PrefixPeeler:
     """What one input has shown so far about its prefixes."""
 
-    columns: set[int] = field(default_factory=set)
+    columns: set[str] = field(default_factory=set)
     literals: set[str] = field(default_factory=set)
 
     @classmethod
@@ -90,75 +136,74 @@ class PrefixPeeler:
         """The rest of the line and the outermost time found on the way."""
         time = None
         for _ in range(_ROUNDS):
-            found = self._next(text)
+            if text[:1] in "(DIWEC" and _LOG_LINE.match(text):
+                break
+            found = self._sure(text) or self._likely(text)
             if found is None:
                 break
-            if found.re.groups and found.re is not _LIKELY[GREP]:
-                time = time or found.group(1)
-            boxed = text.startswith("│")
-            text = text[found.end() :]
-            if boxed:
-                text = _TRAILING_BAR.sub("", text).rstrip()
+            shape, end = found
+            if shape.timed:
+                time = time or text[:end].strip(" []<>")
+            text = text[end:] if shape.name != "box" else _TRAILING_BAR.sub("", text[end:]).rstrip()
         return text, time
 
     def without_plain_time(self, text: str) -> tuple[str, str] | None:
         """The rest and the time of a line that begins with a date and time that belong to no logger's header."""
-        found = _LIKELY[PLAIN_TIME].match(text)
-        if found is None or not (PLAIN_TIME in self.columns or KNOWN.match(text, found.end())):
+        found = _PLAIN_TIME.pattern.match(text)
+        if found is None or not (_PLAIN_TIME.name in self.columns or KNOWN.match(text, found.end())):
             return None
         return text[found.end() :], found.group(1)
 
-    def _next(self, text: str) -> re.Match[str] | None:
-        first = text[:1]
-        if first in _SURE_FIRST or "\t" in text[:122]:
-            for shape in _SURE:
-                found = shape.match(text)
-                if found and found.end():
-                    if shape is _SURE[5] and not text.lstrip("<>0123456789").startswith(_SYSLOG_MONTHS):
-                        continue
-                    return found
-        return self._likely(text)
+    @staticmethod
+    def _sure(text: str) -> tuple[_Shape, int] | None:
+        for shape in _SURE_BY_FIRST.get(text[:1], ()):
+            found = shape.pattern.match(text)
+            if found:
+                return shape, found.end()
+        if "\t" in text[:122] and (found := _ACTIONS.pattern.match(text)):
+            return _ACTIONS, found.end()
+        return None
 
-    def _likely(self, text: str) -> re.Match[str] | None:
-        if GREP in self.columns and (found := _LIKELY[GREP].match(text)):
-            return found
-        for number, shape in enumerate(_LIKELY):
-            found = shape.match(text)
-            if found is None or _belongs_to_table(text, number):
+    def _likely(self, text: str) -> tuple[_Shape, int] | None:
+        if _GREP.name in self.columns and (found := _GREP.pattern.match(text)):
+            return _GREP, found.end()
+        for shape in _LIKELY_BY_FIRST.get(text[:1]) or _LIKELY_BY_FIRST[""]:
+            found = shape.pattern.match(text)
+            if found is None or not found.end() or _belongs_to_table(text, shape):
                 continue
-            if number == PLAIN_TIME:
-                continue
-            if number == 0 and _SERVICE.match(text):
-                return found
-            if number in self.columns or found.group().rstrip() in self.literals:
-                return found
+            if shape.name == "compose" and _SERVICE.match(text):
+                return shape, found.end()
+            if shape.name in self.columns or (shape.literal and found.group().rstrip() in self.literals):
+                return shape, found.end()
             if KNOWN.match(text, found.end()):
-                if number in _LITERAL_SHAPES:
+                if shape.literal:
                     self.literals.add(found.group().rstrip())
-                return found
+                return shape, found.end()
         return None
 
     def _learn(self, lines: Sequence[str]) -> None:
         if len(lines) < 3:
             return
-        for number in _COLUMN_SHAPES:
-            hits = [line for line in lines if _LIKELY[number].match(line) and not _belongs_to_table(line, number)]
-            if len(hits) >= 0.8 * len(lines) and not (number == 1 and _is_counting(hits)):
-                self.columns.add(number)
-        if all(_LIKELY[GREP].match(line) for line in lines) and _is_counting(lines):
-            self.columns.add(GREP)
+        for shape in (*_LIKELY, _PLAIN_TIME):
+            if not shape.column or (shape is _SRUN and _is_counting(lines)):
+                continue
+            hits = sum(1 for line in lines if shape.pattern.match(line) and not _belongs_to_table(line, shape))
+            if hits >= 0.8 * len(lines):
+                self.columns.add(shape.name)
+        if _is_counting(lines):
+            self.columns.add(_GREP.name)
 
 
 def _is_counting(lines: Sequence[str]) -> bool:
     """Line numbers grow from line to line, rank labels do not."""
-    found = [_LIKELY[GREP].match(line.lstrip()) for line in lines]
+    found = [_GREP.pattern.match(line) for line in lines]
     numbers = [int(match.group(1)) for match in found if match]
-    return len(numbers) > 1 and all(after > before for before, after in pairwise(numbers))
+    return len(numbers) == len(lines) > 1 and all(after > before for before, after in pairwise(numbers))
 
 
-def _belongs_to_table(text: str, number: int) -> bool:
+def _belongs_to_table(text: str, shape: _Shape) -> bool:
     """The bars and rules of an nvidia-smi table are its own."""
-    if number not in (0, 2):
+    if shape.name not in ("compose", "margin"):
         return False
     bare = text.strip()
-    return bare.startswith(("|", "+")) and (bare.endswith(("|", "+")) and len(bare) > 20 or "NVIDIA-SMI" in bare)
+    return bare.startswith(("|", "+")) and ((bare.endswith(("|", "+")) and len(bare) > 20) or "NVIDIA-SMI" in bare)

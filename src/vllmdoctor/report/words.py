@@ -82,8 +82,7 @@ _MISSING: Mapping[str, str] = {
     ),
     "worker-log": _(
         "The error happened in another rank or on another node. Get that process's log too "
-        "(`kubectl logs` of every pod, or `ray logs` and `/tmp/ray/session_latest/logs/worker-*` on its node) and give "
-        "all files to `vllmdoctor analyze`"
+        "(`kubectl logs` of every pod, `ray logs` on its node) and give all files to `vllmdoctor analyze`"
     ),
     "earlier-lines": _(
         "The log is cut at the front. Get it from the start: `docker logs CONTAINER`, `journalctl -u UNIT -b`, or "

@@ -60,7 +60,7 @@ _SHAPES: tuple[tuple[tuple[str, ...], _Reader], ...] = (
     (("VRAM", "GPU[", '"card'), read_rocm),
     (("GPU models and", "driver version"), lambda text, lines: read_collect_env(lines)),
     (WORDS, lambda text, lines: _richest(read_errors, lines)),
-    (("NVRM: Xid",), lambda text, lines: read_xids(lines)),
+    (("NVRM: Xid",), lambda text, lines: _richest(read_xids, lines)),
 )
 
 

@@ -21,12 +21,12 @@ _ALWAYS = re.compile(
     r")"
 )
 # Prefixes that could be output as well: only taken off when several lines carry the very same one.
-_SHARED = re.compile(r"^(?!(?:On|Off|Default)\b)[\w.-]+\s*\|(?= |$)|^[\w./\[\]-]+:\s(?=[|+])|^#(?= )")
+_SHARED = re.compile(r"^(?!(?:Off|Default|MiB)\b)[A-Za-z][\w.-]{2,}\s*\|(?= |$)|^[\w./\[\]-]+:\s(?=[|+])|^#(?= )")
 _MIN_SHARED_LINES = 3
 _MIN_HASH_SHARE = 0.8  # `# gpu` heads columns in `dmon`; a comment sign stands before nearly every line
 _BORDER = re.compile(r"^(?P<prefix>.{1,80}?)\+[-=+]{30,}\+\s*$")
 _LOST_BREAKS_LENGTH = 240
-_MIN_WRAP_COLUMN = 60
+_MIN_WRAP_COLUMN = 40
 _ENTRY_START = re.compile(r"\s*(?:\d{1,3}, [A-Z\[]|#|GPU \d|$)")
 _LOST_BREAK = re.compile(r"(?<=\|) (?=[|+])|(?<=[-=]\+) +(?=[|+])|(?<=\|) +(?=\+[-=])")
 
@@ -36,7 +36,7 @@ def clean_lines(text: str) -> list[str]:
     text = _INVISIBLE.sub("", _ANSI.sub("", text)).replace("\xa0", " ")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     lines = [_without_fixed_prefixes(line) for line in lines]
-    lines = _without_shared_prefixes(lines)
+    lines = _dedented(_without_shared_prefixes(lines))
     return _without_column_prefix(_with_lost_breaks(lines))
 
 
@@ -67,15 +67,22 @@ def _without_fixed_prefixes(line: str) -> str:
 
 def _without_shared_prefixes(lines: Sequence[str]) -> list[str]:
     found = [_SHARED.match(line) for line in lines]
-    counts = Counter(match[0] for match in found if match)
-    filled = sum(1 for line in lines if line.strip())
-    needed = dict.fromkeys(counts, _MIN_SHARED_LINES) | {"#": filled * _MIN_HASH_SHARE}
+    filled = [
+        (line, match) for line, match in zip(lines, found, strict=True) if line[match.end() if match else 0 :].strip()
+    ]
+    counts = Counter(match[0] for _, match in filled if match)
+    enough = min(_MIN_SHARED_LINES, len(filled))
+    least = {"#": len(filled) * _MIN_HASH_SHARE}
+    shared = {prefix for prefix, count in counts.items() if count >= least.get(prefix, enough)}
     return [
-        line[match.end() + (line[match.end() : match.end() + 1] == " ") :]
-        if match and counts[match[0]] >= max(needed[match[0]], _MIN_SHARED_LINES)
-        else line
+        line[match.end() :].removeprefix(" ") if match and match[0] in shared else line
         for line, match in zip(lines, found, strict=True)
     ]
+
+
+def _dedented(lines: Sequence[str]) -> list[str]:
+    indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return [line[indent:] for line in lines]
 
 
 def _without_column_prefix(lines: Sequence[str]) -> list[str]:

@@ -43,14 +43,15 @@ def read_csv(lines: Sequence[str]) -> list[Machine]:
     at = 0
     while at < len(lines):
         columns = _columns(lines[at])
-        if columns is not None:
+        if columns is not None and at and _begins_header(lines[at - 1]):
+            at += 1  # the rest of a header that was broken: its columns are not all there
+        elif columns is not None:
             rows, at = _rows(lines, at + 1, columns)
             machines.extend(_machine(columns, rows))
-            continue
-        row = guessed_row(lines[at])
-        if row:
-            machines.extend(_machine(tuple(row), [row]))
-        at += 1
+        else:
+            row = guessed_row(lines[at])
+            machines.extend(_machine(tuple(row), [row]) if row else [])
+            at += 1
     return machines
 
 
@@ -72,6 +73,13 @@ def _columns(line: str) -> tuple[str, ...] | None:
     return tuple(_ALIASES.get(name, name) for name in names)
 
 
+def _begins_header(line: str) -> bool:
+    """Whether a line begins with a column name and goes on."""
+    first, comma, _ = line.partition(",")
+    found = _HEADER_CELL.match(first.strip())
+    return bool(comma and found and (found[1] in _WEAK or _STRONG.match(found[1])))
+
+
 def _rows(lines: Sequence[str], at: int, columns: tuple[str, ...]) -> tuple[list[Row], int]:
     """The rows below a header. Messages about GPUs that do not answer may stand between them."""
     rows: list[Row] = []
@@ -82,7 +90,21 @@ def _rows(lines: Sequence[str], at: int, columns: tuple[str, ...]) -> tuple[list
             rows.append(row)
         other = 0 if row else other + 1
         at += 1
-    return rows, at
+    return _with_one_style_of_units(rows), at
+
+
+def _with_one_style_of_units(rows: list[Row]) -> list[Row]:
+    """The tool prints units in all rows or in none: a bare size among sizes with unit was cut."""
+    if not any(mib(cell) is not None for row in rows for cell in row.values()):
+        return rows
+    return [
+        {column: "" if _is_memory(column) and whole(cell) is not None else cell for column, cell in row.items()}
+        for row in rows
+    ]
+
+
+def _is_memory(column: str) -> bool:
+    return column.startswith("memory.") or column == "used_memory"
 
 
 def _row(line: str, columns: tuple[str, ...]) -> Row | None:
@@ -103,7 +125,7 @@ def _fits(column: str, cell: str) -> bool:
         return True
     if column in ("index", "pid"):
         return whole(cell) is not None
-    if column.startswith("memory.") or column == "used_memory":
+    if _is_memory(column):
         return _memory(cell) is not None
     if column.startswith(("utilization.", "temperature.", "power.")):
         return quantity(cell, ("%", "C", "W", "")) is not None

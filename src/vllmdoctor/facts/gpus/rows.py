@@ -10,6 +10,7 @@ _BORDER_START = re.compile(r"^\s*\+[-=+]+$")
 _BORDER_REST = re.compile(r"^\s*[-=+]+$")
 _MAX_ROW = 160
 _MAX_PARTS = 4
+_NEAR = 60  # lines in which other rows of the same table are looked for
 
 
 def table_rows(lines: Sequence[str]) -> list[str]:
@@ -42,24 +43,28 @@ def is_frame(row: str) -> bool:
 
 def _joined(lines: Sequence[str], at: int, width: int) -> tuple[str, int]:
     """The row that begins at `at`, and over how many lines it runs."""
-    row, column = lines[at], len(lines[at])
-    used = 1
-    while used < _MAX_PARTS and at + used < len(lines):
-        part = lines[at + used]
-        if not _continues(row, lines, at + used, width):
-            break
+    if at + 1 >= len(lines) or not _continues(lines[at], lines, at + 1, width):
+        return lines[at].strip(), 1
+    column, indent = _broken_at(lines, at)
+    row, used = lines[at].removeprefix(indent), 1
+    column = max(column, len(row))
+    while used < _MAX_PARTS and at + used < len(lines) and _continues(row, lines, at + used, width):
         # An editor may have cut blanks at the break: all pieces but the last were as wide as the widest.
-        column = max(column, _broken_width(lines, at))
-        row = row.ljust(column * used) + part
+        row = row.ljust(column * used) + lines[at + used].removeprefix(indent)
         used += 1
     return row.strip(), used
 
 
-def _broken_width(lines: Sequence[str], at: int) -> int:
-    """The column at which the table around `at` was broken: its border lines have no blanks to lose."""
-    near = lines[max(0, at - 60) : at + 60]
-    borders = [len(line) for line in near if _BORDER_START.match(line) and not line.rstrip().endswith("+")]
-    return max(borders, default=0)
+def _broken_at(lines: Sequence[str], at: int) -> tuple[int, str]:
+    """The column at which the table around `at` was broken, and the indentation put before the pieces.
+
+    Both come from the pieces of frames, which hold no blanks of their own.
+    """
+    near = lines[max(0, at - _NEAR) : at + _NEAR]
+    rests = [line for line in near if _BORDER_REST.match(line)]
+    indent = min((len(line) - len(line.lstrip()) for line in rests), default=0)
+    starts = [len(line) - indent for line in near if _BORDER_START.match(line) and not line.rstrip().endswith("+")]
+    return max(starts, default=0), " " * indent
 
 
 def _continues(row: str, lines: Sequence[str], at: int, width: int) -> bool:

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 
 from .model import Machine, Xid
 
-_XID = re.compile(
-    r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9A-Fa-f]{4,8}(?::[0-9A-Fa-f.]+)+)\): (?P<code>\d+)(?:,\s*(?P<rest>.*))?"
-)
-_PID = re.compile(r"^pid=(?:'?<?(?P<pid>\d+|unknown)>?'?)")
+_XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9A-Fa-f]{4,8}(?::[0-9A-Fa-f.]+)+)\): (?P<code>\d+),\s*(?P<rest>.*)")
+_PID = re.compile(r"^pid=(?:'?<?(?P<pid>\d+|unknown)>?'?),")
 _FIELDS = re.compile(r"^(?:(?:pid|name|Ch|channel|intr)[=:]?\s*[^,]*,\s*)+")
 
 
@@ -28,7 +26,7 @@ def read_xids(lines: Sequence[str]) -> list[Machine]:
 
 
 def _xid(found: re.Match[str]) -> Xid:
-    rest = (found["rest"] or "").strip()
+    rest = found["rest"].strip()
     pid = _PID.match(rest)
     number = int(pid["pid"]) if pid and pid["pid"].isdigit() else None
     return Xid(pci=found["pci"], code=int(found["code"]), text=_FIELDS.sub("", rest) or rest, pid=number)

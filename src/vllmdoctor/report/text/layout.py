@@ -13,7 +13,7 @@ from vllmdoctor.report.commands import quoted
 from vllmdoctor.report.model import FindingReport, Report, RunReport
 from vllmdoctor.report.rendering import shown_fact
 from vllmdoctor.report.text.finding import FindingView, evidence_line, others_of
-from vllmdoctor.report.text.inline import inline_text
+from vllmdoctor.report.text.inline import CODE_STYLE, inline_text
 from vllmdoctor.report.text.page import Page
 from vllmdoctor.report.untrusted import shortened
 from vllmdoctor.report.words import Words
@@ -164,10 +164,8 @@ class _Layout:
             self.facts_table()
         if roots:
             command = "vllmdoctor explain " + quoted(roots[0].rule)
-            more = Text(command, "cyan")
-            if not self.show_all:
-                more.append("  ").append_text(inline_text(words(w.MORE_WITH_ALL)))
-            self.page.labelled(words(w.READ_MORE), more)
+            more = [] if self.show_all else [inline_text(words(w.MORE_WITH_ALL))]
+            self.page.labelled_all(words(w.READ_MORE), [Text(command, CODE_STYLE), *more])
 
     def earlier_runs(self) -> list[Text | str]:
         if len(self.report.runs) < 2:

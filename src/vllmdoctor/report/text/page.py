@@ -86,8 +86,8 @@ class Page:
             self.line(Text(" " * indent).append(row, CODE_STYLE))
 
     def cut_line(self, text: Text) -> None:
-        """One line, cut at the page's width."""
-        text.truncate(self.width, overflow="ellipsis")
+        """One line, cut at the terminal's edge."""
+        text.truncate(max(_NARROWEST, self.console.width), overflow="ellipsis")
         self.line(text)
 
     def with_right(self, left: Text, right: str) -> bool:
