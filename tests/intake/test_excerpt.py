@@ -134,7 +134,10 @@ def test_a_crash_loop_stays_bounded_and_keeps_its_start_and_end() -> None:
     assert sum(len(line.text) for line in excerpt.lines) < 6 * MIB
     assert kept[:400] == list(range(1, 401))
     assert kept[-400:] == list(range(excerpt.total_lines - 399, excerpt.total_lines + 1))
-    assert excerpt.hits["KV cache memory"] == excerpt.total_lines
+    # It is in every line, so that counting stops early on.
+    assert excerpt.uncounted == {"KV cache memory", "CUDA out of memory"}
+    assert 10_000 < excerpt.hits["KV cache memory"] <= excerpt.total_lines
+    assert excerpt.hits[TRACEBACK.decode()] == excerpt.total_lines // 20
     # The last 50 tracebacks are 20 lines apart.
     assert set(range(excerpt.total_lines - 980, excerpt.total_lines)) <= set(kept)
 
@@ -215,3 +218,17 @@ def test_the_accelerator_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     fast = excerpt_of(crash_loop(6 * MIB))
     monkeypatch.setenv("VLLMDOCTOR_PURE", "1")
     assert excerpt_of(crash_loop(6 * MIB)) == fast
+
+
+def test_a_literal_that_is_everywhere_and_then_rare_keeps_its_last_hits() -> None:
+    def blocks() -> Iterator[bytes]:
+        yield from crash_loop(12 * MIB)
+        for turn in range(20):
+            yield healthy(5000)
+            if turn == 10:
+                yield OOM + b" the last one\n"
+
+    excerpt = excerpt_of(blocks())
+    assert any(line.text == "CUDA out of memory the last one" for line in excerpt.lines)
+    late = [line for line in excerpt.lines if line.number > 400 and line.text.endswith("KV cache memory")]
+    assert len(late) >= 50

@@ -32,6 +32,7 @@ class Excerpt:
     complete: bool
     notes: tuple[str, ...] = ()
     hits: Mapping[str, int] = field(default_factory=dict)  # occurrences of each literal seen; only when incomplete
+    uncounted: frozenset[str] = frozenset()  # literals so frequent that counting stopped: `hits` says "at least"
 
 
 def read_excerpt(
@@ -107,8 +108,10 @@ class _Reader:
         notes = list(source.notes)
         if scan.kept.cut:
             notes.append(f"{scan.kept.cut} lines longer than 64 KiB were cut to the parts around known messages")
-        hits = {decoded(self._finder.literals[place]): count for place, count in enumerate(scan.counts) if count}
-        return Excerpt(source.name, lines, scan.total_lines, total, False, tuple(notes), hits)
+        names = [decoded(literal) for literal in self._finder.literals]
+        hits = {name: count for name, count in zip(names, scan.counts, strict=True) if count}
+        uncounted = frozenset(names[place] for place in scan.uncounted)
+        return Excerpt(source.name, lines, scan.total_lines, total, False, tuple(notes), hits, uncounted)
 
 
 def _complete(source: Source, index: int, data: bytes) -> Excerpt:

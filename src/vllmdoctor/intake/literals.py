@@ -44,7 +44,8 @@ class LiteralFinder:
     Hits come ordered by offset, then by the literal's index, whether or not the compiled search is installed.
     """
 
-    def __init__(self, literals: Sequence[bytes], *, use_accelerator: bool | None = None) -> None:
+    def __init__(self, literals: Sequence[bytes], *, use_accelerator: bool | None = None, large: bool = False) -> None:
+        """`large`: it is known that megabytes will be searched."""
         if any(not literal for literal in literals):
             raise ValueError("an empty literal would occur everywhere")
         self.literals = tuple(literals)
@@ -52,7 +53,7 @@ class LiteralFinder:
         self.accelerated = bool(self.literals) and accelerator_wanted(use_accelerator)
         self._automaton: _Automaton | None = None
         self._is_dfa = False
-        self._seen_bytes = 0
+        self._seen_bytes = _DFA_FROM_BYTES if large else 0
 
     def find(self, block: bytes) -> Iterator[Hit]:
         """(index of the literal, offset in the block) of every occurrence."""

@@ -24,11 +24,6 @@ class _Block:
     lines: int
     early: list[tuple[int, int, int]] = field(default_factory=list)  # (offset, literal, how many kept before)
     late: dict[int, deque[int]] = field(default_factory=dict)  # literal → offsets of its last hits in the block
-    noisy: dict[int, int] = field(default_factory=dict)  # literal that is everywhere → number of its hits
-
-    def hits_of(self, literal: int) -> int:
-        """Number of late hits of the literal, as far as they count."""
-        return self.noisy.get(literal) or len(self.late.get(literal, ()))
 
 
 class Scan:
@@ -79,6 +74,11 @@ class Scan:
             self._long.feed(self._rest)
             self._rest = b""
 
+    @property
+    def uncounted(self) -> set[int]:
+        """The literals that were so frequent that `counts` is only a lower bound for them."""
+        return self._noise.ever_noisy
+
     def finish(self) -> dict[int, str]:
         """Ends the text; the kept lines by number."""
         if self._long is not None:
@@ -126,20 +126,19 @@ class Scan:
                 block.early.append((offset, literal, taken[literal]))
                 taken[literal] += 1
                 line_ends[literal] = block.data.find(_NEWLINE, offset)
-        block.noisy = self._noise.noisy_counts(block.data)
-        for literal, count in block.noisy.items():
-            counts[literal] += count
+        for literal, places in self._noise.noisy_hits(block.data, last_hits).items():
+            late[literal] = deque(places)
+            counts[literal] += len(places)
         self._noise.learn(len(block.data), counts, [number >= first_hits for number in taken])
 
     def _keep_hits(self, block: _Block, following: _Block | None) -> None:
         """Keeps the lines around the chosen hits of the block, as far as the following block does not make them old."""
         chosen = list(block.early)
-        for literal in (*block.late, *block.noisy):
-            newer = following.hits_of(literal) if following is not None else 0
+        for literal, offsets in block.late.items():
+            newer = len(following.late.get(literal, ())) if following is not None else 0
             still_last = self._limits.last_hits - newer
             if still_last > 0:
-                offsets = block.late.get(literal) or self._noise.last_offsets(literal, block.data, still_last)
-                chosen += [(offset, literal, self._limits.first_hits) for offset in sorted(offsets)[-still_last:]]
+                chosen += [(offset, literal, self._limits.first_hits) for offset in list(offsets)[-still_last:]]
         chosen.sort()
         _BlockKeeper(block, self.kept, self._limits, self._after, self._context, self._follow).keep(chosen)
         self._context = self._lines_before_next(block)

@@ -64,6 +64,11 @@ _OTHERS = [
     rf"(?P<place>[\w./]+\.py\s{{0,20}}:\d+)\s+(?P<time>{ISO})(?: (?P<text>.*))?$",
 ]
 _OTHER = [re.compile(pattern, re.S) for pattern in _OTHERS]
+_OTHER_BY_FIRST = {
+    "digit": [shape for shape in _OTHER if shape.pattern.startswith("(?P<time>")],
+    "[": [shape for shape in _OTHER if shape.pattern.startswith(r"\[")],
+    "letter": [shape for shape in _OTHER if shape.pattern.startswith(("(?P<level>", r"\[?", "(?P<place>"))],
+}
 _NCCL = re.compile(
     r"(?P<host>[\w.-]+):(?P<pid>\d+):\d+ \[\d+\] (?:[\d-]+ [\d:.]+ )?(?:(?P<place>[\w./]+:\d+) )?(?P<t"
     r"ext>NCCL (?P<level>WARN|INFO|ERROR|TRACE)\b.*)$",
@@ -125,7 +130,7 @@ def other_header(text: str) -> Header | None:
     if first.isdigit() or first in "[DIWEFCTVS" or ".py" in head[:60] or "NCCL " in head:
         if "NCCL " in head and (found := _NCCL.match(text)):
             return _header(found, process_of("", "", found.group("pid")))
-        for pattern in _OTHER:
+        for pattern in _OTHER_BY_FIRST["digit" if first.isdigit() else "[" if first == "[" else "letter"]:
             found = pattern.match(text)
             if found:
                 return _header(found, NO_PROCESS)

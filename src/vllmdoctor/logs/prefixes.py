@@ -141,10 +141,12 @@ class PrefixPeeler:
             found = self._sure(text) or self._likely(text)
             if found is None:
                 break
-            shape, end = found
+            shape, prefix = found
             if shape.timed:
-                time = time or text[:end].strip(" []<>")
-            text = text[end:] if shape.name != "box" else _TRAILING_BAR.sub("", text[end:]).rstrip()
+                time = time or prefix.group(1)
+            text = text[prefix.end() :]
+            if shape.name == "box":
+                text = _TRAILING_BAR.sub("", text).rstrip()
         return text, time
 
     def without_plain_time(self, text: str) -> tuple[str, str] | None:
@@ -155,30 +157,30 @@ class PrefixPeeler:
         return text[found.end() :], found.group(1)
 
     @staticmethod
-    def _sure(text: str) -> tuple[_Shape, int] | None:
+    def _sure(text: str) -> tuple[_Shape, re.Match[str]] | None:
         for shape in _SURE_BY_FIRST.get(text[:1], ()):
             found = shape.pattern.match(text)
             if found:
-                return shape, found.end()
+                return shape, found
         if "\t" in text[:122] and (found := _ACTIONS.pattern.match(text)):
-            return _ACTIONS, found.end()
+            return _ACTIONS, found
         return None
 
-    def _likely(self, text: str) -> tuple[_Shape, int] | None:
+    def _likely(self, text: str) -> tuple[_Shape, re.Match[str]] | None:
         if _GREP.name in self.columns and (found := _GREP.pattern.match(text)):
-            return _GREP, found.end()
+            return _GREP, found
         for shape in _LIKELY_BY_FIRST.get(text[:1]) or _LIKELY_BY_FIRST[""]:
             found = shape.pattern.match(text)
             if found is None or not found.end() or _belongs_to_table(text, shape):
                 continue
             if shape.name == "compose" and _SERVICE.match(text):
-                return shape, found.end()
+                return shape, found
             if shape.name in self.columns or (shape.literal and found.group().rstrip() in self.literals):
-                return shape, found.end()
+                return shape, found
             if KNOWN.match(text, found.end()):
                 if shape.literal:
                     self.literals.add(found.group().rstrip())
-                return shape, found.end()
+                return shape, found
         return None
 
     def _learn(self, lines: Sequence[str]) -> None:
