@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from vllmdoctor import analyze
 from vllmdoctor.report.model import Report
 from vllmdoctor.rules.load import load_catalogue

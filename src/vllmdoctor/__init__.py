@@ -8,17 +8,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from vllmdoctor.report.model import Report
-
-try:
-    __version__ = version("vllmdoctor")
-except PackageNotFoundError:  # running from a source tree that is not installed
-    __version__ = "0+unknown"
 
 __all__ = ["__version__", "analyze"]
 
@@ -31,8 +25,8 @@ def analyze(
 ) -> Report:
     """Diagnoses log files and returns the report.
 
-    `nvidia_smi` are files with nvidia-smi output of the same machine; `language` is en, vi or ja; `redact` hides secrets
-    and personal details in everything that the report quotes. Raises InputError for an input that cannot be read.
+    `nvidia_smi` are files with nvidia-smi output of the same machine; `language` is en, vi or ja; `redact` hides
+    secrets and personal details in everything that the report quotes. Raises InputError for an input that cannot be read.
     """
     from vllmdoctor.analysis import analyze_inputs
 
@@ -42,3 +36,15 @@ def analyze(
         language=language,
         redact=redact,
     )
+
+
+def __getattr__(name: str) -> str:
+    """`__version__`, read only when it is asked for: the lookup costs more than a small diagnosis."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("vllmdoctor")
+    except PackageNotFoundError:  # running from a source tree that is not installed
+        return "0+unknown"

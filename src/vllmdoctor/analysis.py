@@ -19,7 +19,15 @@ from vllmdoctor.rules.load import load_catalogue
 from vllmdoctor.rules.model import Catalogue
 
 _BLOCK_LITERALS = frozenset({b"Traceback (most recent call last)"})
-_ALWAYS = ("Traceback (most recent call last)", " ERROR ", "CRITICAL ", "Error: ", "Exception: ", "Killed", "core dumped")
+_ALWAYS = (
+    "Traceback (most recent call last)",
+    " ERROR ",
+    "CRITICAL ",
+    "Error: ",
+    "Exception: ",
+    "Killed",
+    "core dumped",
+)
 
 
 def analyze_inputs(
@@ -34,13 +42,17 @@ def analyze_inputs(
 ) -> Report:
     """Reads the inputs and reports on the last run in them.
 
-    `paths` are logs ("-" is standard input), `nvidia_smi` files with nvidia-smi output, `progress` is told the bytes read.
+    `paths` are logs ("-" is standard input), `nvidia_smi` files with nvidia-smi output, `progress` is told the bytes
+    read.
     Raises InputError when an input cannot be read, RuleError when a rule file is wrong.
     """
     catalogue = load_catalogue(language, rules_folders)
     literals = scan_literals(catalogue)
-    excerpts = read_inputs([*paths, *nvidia_smi], stdin=stdin, literals=literals, block_literals=_BLOCK_LITERALS, progress=progress)
-    forced = {index: "nvidia-smi" for index in range(len(excerpts)) if excerpts[index].name in set(nvidia_smi) - set(paths)}
+    excerpts = read_inputs(
+        [*paths, *nvidia_smi], stdin=stdin, literals=literals, block_literals=_BLOCK_LITERALS, progress=progress
+    )
+    tables = set(nvidia_smi) - set(paths)
+    forced = {index: "nvidia-smi" for index, excerpt in enumerate(excerpts) if excerpt.name in tables}
     log = read_log((line for excerpt in excerpts for line in excerpt.lines), sections=forced)
     diagnosis = diagnose_log(log, catalogue, excerpts)
     return build_report(diagnosis, catalogue, input_reports(excerpts, log), redact=redact)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from vllmdoctor.diagnosis.state import read_state
 from vllmdoctor.rules.load import load_catalogue
 
@@ -51,7 +52,7 @@ def test_nothing_tells_the_phase() -> None:
 
 def test_a_message_without_frames_takes_the_phase_of_the_same_error_with_frames() -> None:
     found = diagnosis(
-        f"""
+        """
         ERROR 05-22 10:00:00 [engine.py:448] CUDA out of memory. Tried to allocate 800.00 MiB. GPU 0 has 15.56 GiB in all
         ERROR 05-22 10:00:00 [engine.py:448] Traceback (most recent call last):
         ERROR 05-22 10:00:00 [engine.py:448]   File "/opt/vllm/w.py", line 1, in determine_num_available_blocks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from vllmdoctor.diagnosis.model import EXIT_CODES
 
 from .helpers import diagnosis, rule
@@ -66,11 +67,16 @@ def test_rejected_requests_of_a_running_server_are_a_notice() -> None:
 
 def test_the_last_run_is_diagnosed_and_the_earlier_ones_are_listed() -> None:
     one = BANNER + ARGS + "ValueError: known trouble\n"
-    found = diagnosis(one * 3 + BANNER + ARGS + "INFO:     Application startup complete.", rule("known", "known trouble"))
+    found = diagnosis(
+        one * 3 + BANNER + ARGS + "INFO:     Application startup complete.", rule("known", "known trouble")
+    )
     assert found.status == "healthy"
     assert [run.rule for run in found.runs] == ["known", "known", "known", ""]
 
 
-@pytest.mark.parametrize(("status", "code"), [("healthy", 0), ("failure", 1), ("unrecognized-failure", 3), ("cause-not-in-log", 4), ("no-vllm-log", 4)])
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [("healthy", 0), ("failure", 1), ("unrecognized-failure", 3), ("cause-not-in-log", 4), ("no-vllm-log", 4)],
+)
 def test_exit_codes_are_a_promise(status: str, code: int) -> None:
     assert EXIT_CODES[status] == code

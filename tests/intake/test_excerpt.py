@@ -134,10 +134,9 @@ def test_a_crash_loop_stays_bounded_and_keeps_its_start_and_end() -> None:
     assert sum(len(line.text) for line in excerpt.lines) < 6 * MIB
     assert kept[:400] == list(range(1, 401))
     assert kept[-400:] == list(range(excerpt.total_lines - 399, excerpt.total_lines + 1))
-    # It is in every line, so that counting stops early on.
-    assert excerpt.uncounted == {"KV cache memory", "CUDA out of memory"}
+    # Each is there more than 400 times a MiB, so that counting them stops early on.
+    assert excerpt.uncounted == {literal.decode() for literal in LITERALS}
     assert 10_000 < excerpt.hits["KV cache memory"] <= excerpt.total_lines
-    assert excerpt.hits[TRACEBACK.decode()] == excerpt.total_lines // 20
     # The last 50 tracebacks are 20 lines apart.
     assert set(range(excerpt.total_lines - 980, excerpt.total_lines)) <= set(kept)
 

@@ -1,4 +1,4 @@
-"""A read log and the rule catalogue in, a diagnosis out: the root cause of the last run, and a verdict on each earlier one."""
+"""A read log and the rule catalogue in, a diagnosis out: the root cause of the last run, a verdict on each earlier."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _judge(run: Run, catalogue: Catalogue, machine_facts: Sequence[Reading]) -> 
 
 
 def _is_shutdown_noise(position: int, state: RunState) -> bool:
-    """After a Ctrl-C or SIGTERM everything that breaks is the end that was asked for; the kernel log has its own time."""
+    """After a Ctrl-C or SIGTERM all that breaks is the end that was asked for; the kernel log has its own time."""
     return position > state.interrupted_at and state.records[position].section != "dmesg"
 
 

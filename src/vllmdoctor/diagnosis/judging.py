@@ -19,7 +19,8 @@ from vllmdoctor.facts.counted import memory_of_processes
 from vllmdoctor.facts.read import facts_in
 from vllmdoctor.facts.table import FactMap, combined, completed, lookup_in
 from vllmdoctor.rules.expressions import UNKNOWN, Expression, Lookup, Value
-from vllmdoctor.rules.model import Catalogue, FactBook, Fix
+from vllmdoctor.rules.model import Catalogue, Cause, FactBook, Fix
+from vllmdoctor.rules.versions import release_of
 
 MAX_EVIDENCE = 5
 _VERSION = "vllm_version"
@@ -40,7 +41,7 @@ def finding_of(placed: Placed, state: RunState, facts: FactMap, catalogue: Catal
         facts=known,
         phase=state.phases[placed.decisive.position],
         explained_by=placed.explained_by,
-        causes=tuple(_judged(cause.when, lookup, cause) for cause in rule.causes),
+        causes=tuple(_judged(cause, lookup) for cause in rule.causes),
         fixes=_chosen(rule.fixes, lookup),
         does_not_help=tuple(c for c in rule.does_not_help if c.when is None or c.when.holds(lookup) is True),
         verify=tuple(v for v in rule.verify if v.when is None or v.when.holds(lookup) is not False),
@@ -54,8 +55,8 @@ def _own_facts(placed: Placed, book: FactBook) -> FactMap:
 
 
 def _evidence(placed: Placed) -> tuple[Evidence, ...]:
-    seen = set()
-    found = []
+    seen: set[tuple[int, int]] = set()
+    found: list[Evidence] = []
     for match in placed.matches:
         place = (match.line.input, match.line.number)
         if place not in seen and len(found) < MAX_EVIDENCE:
@@ -64,13 +65,10 @@ def _evidence(placed: Placed) -> tuple[Evidence, ...]:
     return tuple(found)
 
 
-def _judged(when: Expression | None, lookup: Lookup, cause: object) -> JudgedCause:
-    from vllmdoctor.rules.model import Cause
-
-    assert isinstance(cause, Cause)
-    holds = None if when is None else when.holds(lookup)
+def _judged(cause: Cause, lookup: Lookup) -> JudgedCause:
+    holds = None if cause.when is None else cause.when.holds(lookup)
     state = POSSIBLE if holds is None else CONFIRMED if holds else RULED_OUT
-    return JudgedCause(cause, state, _deciding(when, lookup) if state == POSSIBLE else ())
+    return JudgedCause(cause, state, _deciding(cause.when, lookup) if state == POSSIBLE else ())
 
 
 def _deciding(when: Expression | None, lookup: Lookup) -> tuple[str, ...]:
@@ -91,8 +89,6 @@ def _chosen(fixes: Sequence[Fix], lookup: Lookup) -> tuple[ChosenFix, ...]:
 
 def _exists_in(fix: Fix, lookup: Lookup) -> bool:
     """False when the version of the log does not have the remedy's option."""
-    from vllmdoctor.rules.versions import release_of
-
     version = lookup(_VERSION)
     release = release_of(version) if isinstance(version, str) else None
     return release is None or fix.remedy.versions.admits(release)

@@ -72,9 +72,7 @@ def _at_open_end(position: int, state: RunState) -> bool:
     if state.ready_at_end and not state.records[position].text.startswith("Processed prompts"):
         return False
     later = [
-        p
-        for p in range(position + 1, len(state.records))
-        if p not in state.noise and state.records[p].section == "log"
+        p for p in range(position + 1, len(state.records)) if p not in state.noise and state.records[p].section == "log"
     ]
     return len(later) < END_RECORDS and not any(state.records[p].kind == "exception" for p in later)
 
@@ -98,9 +96,7 @@ def _confirmed(name: str, signature: Signature, record: Record, position: int, c
     return Match(catalogue.rules[name], signature, record, position, line, readings, strength)
 
 
-def _traceback_matches(
-    pairs: Sequence[tuple[str, Signature]], state: RunState, catalogue: Catalogue
-) -> list[Match]:
+def _traceback_matches(pairs: Sequence[tuple[str, Signature]], state: RunState, catalogue: Catalogue) -> list[Match]:
     positions = [p for p, record in enumerate(state.records) if record.kind == "exception"]
     texts = [f"{frame_text(state.records[p])}\n{state.records[p].text}" for p in positions]
     found = []

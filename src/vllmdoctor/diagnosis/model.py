@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from vllmdoctor.facts.model import Fact
 from vllmdoctor.logs.model import Line, Record
-from vllmdoctor.rules.model import Caution, Cause, Fix, Rule, Verification
+from vllmdoctor.rules.model import Cause, Caution, Fix, Rule, Verification
 
 ROOT_CAUSE, CONTRIBUTING, CONSEQUENCE, WARNING = "root-cause", "contributing", "consequence", "warning"
 

@@ -66,7 +66,8 @@ def read_state(records: Sequence[Record], book: FactBook) -> RunState:
     frame_phases = [_frame_phase(record, frames) for record in records]
     walk = _Walk()
     for position, record in enumerate(records):
-        is_error = position not in noise and not record.echo and (record.kind == "exception" or record.level in _ERROR_LEVELS)
+        told = record.kind == "exception" or record.level in _ERROR_LEVELS
+        is_error = told and position not in noise and not record.echo
         walk.step(position, record, hits.get(position, []), is_error)
     phases = [own or walked for own, walked in zip(_shared(records, frame_phases), walk.phases, strict=True)]
     return RunState(
@@ -151,6 +152,11 @@ def _shared(records: Sequence[Record], frame_phases: Sequence[str]) -> list[str]
 
 
 def _quoted(tail: str, by_text: Mapping[str, str]) -> str:
+    """The phase of an error that this text quotes, or that quotes this text; short texts prove nothing."""
     if len(tail) < 40:
         return ""
-    return next((phase for text, phase in by_text.items() if tail in text or text.partition(": ")[2][:160] in tail and len(text) > 60), "")
+    for text, phase in by_text.items():
+        message = text.partition(": ")[2][:160]
+        if tail in text or (len(text) > 60 and message and message in tail):
+            return phase
+    return ""

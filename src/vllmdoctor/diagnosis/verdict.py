@@ -20,7 +20,8 @@ from vllmdoctor.logs.model import Record
 
 # Error texts without a logger's header or a traceback: a program's last words.
 _LAST_WORDS = re.compile(
-    r"^(?:\S{0,80}: )?(?:error|fatal|panic|Error|ERROR|FATAL|Fatal|Aborted|Killed|Segmentation fault|terminate called)\b[:, ]"
+    r"^(?:\S{0,80}: )?(?:error|fatal|panic|Error|ERROR|FATAL|Fatal|Aborted|Killed|Segmentation fault"
+    r"|terminate called)\b[:, ]"
     r"|^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: |$)"
     r"|exited with (?:code|status) [1-9]|core dumped"
 )
@@ -57,13 +58,13 @@ def verdict_on(state: RunState, placed: Sequence[Placed], matched: frozenset[int
 
 def rejected_requests(state: RunState) -> int:
     """How many access lines answer with 4xx or 5xx."""
-    return sum(1 for r in state.records if r.text.endswith(("Bad Request", "Not Found", "Error", "Entity")) and _ACCESS_ERROR.search(r.text))
+    endings = ("Bad Request", "Not Found", "Error", "Entity")
+    return sum(1 for r in state.records if r.text.endswith(endings) and _ACCESS_ERROR.search(r.text))
 
 
 def _suspect(state: RunState, matched: frozenset[int]) -> Record | None:
-    """The innermost failure that no rule matched: exceptions before error lines, deeper processes first, then the first."""
+    """The innermost failure that no rule matched: exceptions before error lines, deeper processes first."""
     found = []
-    chained = {record.chained_from for record in state.records}
     for position, record in enumerate(state.records):
         if position in matched or position > state.interrupted_at or not state.is_error(position):
             continue
@@ -73,7 +74,6 @@ def _suspect(state: RunState, matched: frozenset[int]) -> Record | None:
             continue
         weight = 0 if record.kind == "exception" else 1
         found.append((weight, record.chained_from is not None, -(record.process.depth or 2.5), position))
-    del chained
     return state.records[min(found)[-1]] if found else None
 
 

@@ -17,7 +17,7 @@ _V0_WORKER = "VllmWorkerProcess"
 
 
 def counted_facts(records: Sequence[Record]) -> list[Reading]:
-    """Tensor-parallel size as far as worker names tell it, and memory of other processes in an out of memory message."""
+    """Tensor-parallel size as far as worker names tell it, and what an out of memory message says of processes."""
     return [*_parallel_size(records), *memory_of_processes(records)]
 
 
@@ -30,7 +30,13 @@ def _parallel_size(records: Sequence[Record]) -> list[Reading]:
         if process.name != WORKER:
             continue
         named = _TP.search(process.label)
-        rank = int(named[1]) if named else process.rank if "PP" not in process.label and "DP" not in process.label else None
+        rank = (
+            int(named[1])
+            if named
+            else process.rank
+            if "PP" not in process.label and "DP" not in process.label
+            else None
+        )
         if rank is not None and rank > highest:
             highest, place = rank, record
         elif process.label.startswith(_V0_WORKER) and process.pid is not None:
@@ -44,8 +50,11 @@ def _parallel_size(records: Sequence[Record]) -> list[Reading]:
 
 
 def memory_of_processes(records: Sequence[Record]) -> list[Reading]:
-    """What torch says of the processes on the GPU. It lists every one that it sees. Inside a container it does not know its own number and prints no
-    "this process has": then the largest of the list is the engine itself."""
+    """What torch says of the processes on the GPU.
+
+    It lists every one that it sees. Inside a container it does not know its own number and prints no "this process
+    has": then the largest of the list is the engine itself.
+    """
     found = []
     for record in records:
         if "memory in use" not in record.text:

@@ -7,7 +7,18 @@ from vllmdoctor.facts.table import Reading
 from vllmdoctor.rules.model import FactBook
 
 _MIB_PER_GIB = 1024
-_HINTS = ("-SMI", "-smi", "nvidia_smi_log", "MiB /", "river version", "river Version", "GPU 0:", "memory.total", "ROCm", "amdsmi")
+_HINTS = (
+    "-SMI",
+    "-smi",
+    "nvidia_smi_log",
+    "MiB /",
+    "river version",
+    "river Version",
+    "GPU 0:",
+    "memory.total",
+    "ROCm",
+    "amdsmi",
+)
 
 
 def machine_readings(text: str, input_index: int, book: FactBook) -> list[Reading]:

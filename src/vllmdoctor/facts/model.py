@@ -19,7 +19,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One value. `kind` is read (printed in the log), computed (an estimate from read ones) or default (of that version)."""
+    """One value. `kind` is read (printed), computed (an estimate from read ones) or default (of that version)."""
 
     name: str
     value: Scalar

@@ -1,4 +1,4 @@
-"""Blocks of whole lines in; every hit of the rare literals, and the last hits of the literals that are everywhere, out."""
+"""Blocks of whole lines in; every hit of the rare literals and the last hits of those that are everywhere out."""
 
 from __future__ import annotations
 

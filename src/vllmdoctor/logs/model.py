@@ -1,4 +1,4 @@
-"""The vocabulary of a read log: physical lines in, records, exceptions and runs out. No behaviour beyond small properties."""
+"""The vocabulary of a read log: physical lines in, records, exceptions and runs out."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """All inputs, read: every line, the records made of them, and the runs they fall into (at least one when there are records)."""
+    """All inputs, read: every line, the records made of them, and the runs they fall into."""
 
     lines: tuple[Line, ...]
     runs: tuple[Run, ...]

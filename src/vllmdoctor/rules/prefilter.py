@@ -31,7 +31,7 @@ def present_literals(literals: Sequence[str], text: str) -> Sequence[str]:
 def candidates(
     sets_by_item: Sequence[LiteralSets], texts: Sequence[str], present: PresentLiterals = present_literals
 ) -> Iterator[tuple[int, int]]:
-    """(item, text) pairs, ordered by item and then text, that the literals admit. An item without literals gets every text."""
+    """(item, text) pairs, by item and then text, that the literals admit. An item without literals gets every text."""
     whole = "\n".join(texts)
     starts = []
     position = 0
