@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from operator import add
 
 from vllmdoctor.intake.kept import EARLY, FIRST, LAST, LATE, RARE, KeptLines, Limits
 from vllmdoctor.intake.literals import LiteralFinder
 from vllmdoctor.intake.longline import LongLine
 from vllmdoctor.intake.noise import NoiseFilter
+from vllmdoctor.intake.waiting import Block, Chosen, WaitingBlocks
 
 _NEWLINE = b"\n"
 _TAIL_BYTES = 2 << 20
 
 
-@dataclass(slots=True)
-class _Block:
-    """Whole lines, each with its line end; `early` and `late` are the places of the hits to keep."""
-
-    data: bytes
-    first: int  # number of the first line
-    lines: int
-    early: list[tuple[int, int, int]] = field(default_factory=list)  # (offset, literal, how many kept before)
-    late: dict[int, deque[int]] = field(default_factory=dict)  # literal → offsets of its last hits in the block
-
-
 class Scan:
-    """Reads a text block by block without splitting or decoding the lines that are not kept.
-
-    A block is looked at again only when the next one is known: in a crash loop nearly all its hits are old by then.
-    """
+    """Reads a text block by block without splitting or decoding the lines that are not kept."""
 
     def __init__(self, finder: LiteralFinder, block_literals: frozenset[int], limits: Limits) -> None:
         self._finder = finder
@@ -46,8 +32,8 @@ class Scan:
         self._taken = [0] * len(finder.literals)
         self._rest = b""
         self._long: LongLine | None = None
-        self._waiting: _Block | None = None
-        self._tail: deque[_Block] = deque()
+        self._waiting = WaitingBlocks(limits)
+        self._tail: deque[Block] = deque()
         self._tail_lines = self._tail_bytes = 0
         self._context: list[tuple[int, bytes]] = []  # the lines just before the block at hand
         self._follow = {FIRST: limits.edge_lines}  # reason → the line up to which lines are kept
@@ -86,8 +72,8 @@ class Scan:
         elif self._rest:
             self._take(self._rest + _NEWLINE)
         self._rest = b""
-        if self._waiting is not None:
-            self._keep_hits(self._waiting, None)
+        for old, chosen in self._waiting.rest():
+            self._keep_hits(old, chosen)
         self._keep_tail()
         return self.kept.finished()
 
@@ -102,15 +88,14 @@ class Scan:
         self.counts = counts
 
     def _take(self, data: bytes) -> None:
-        block = _Block(data, self.total_lines + 1, data.count(_NEWLINE))
+        block = Block(data, self.total_lines + 1, data.count(_NEWLINE))
         self.total_lines += block.lines
         self._choose(block)
         self._remember_tail(block)
-        if self._waiting is not None:
-            self._keep_hits(self._waiting, block)
-        self._waiting = block
+        for old, chosen in self._waiting.add(block):
+            self._keep_hits(old, chosen)
 
-    def _choose(self, block: _Block) -> None:
+    def _choose(self, block: Block) -> None:
         """Counts the hits of the block and picks those that may be kept: the first of each literal, and the last."""
         counts, taken, late = self.counts, self._taken, block.late
         first_hits, last_hits = self._limits.first_hits, self._limits.last_hits
@@ -131,19 +116,11 @@ class Scan:
             counts[literal] += len(places)
         self._noise.learn(len(block.data), counts, [number >= first_hits for number in taken])
 
-    def _keep_hits(self, block: _Block, following: _Block | None) -> None:
-        """Keeps the lines around the chosen hits of the block, as far as the following block does not make them old."""
-        chosen = list(block.early)
-        for literal, offsets in block.late.items():
-            newer = len(following.late.get(literal, ())) if following is not None else 0
-            still_last = self._limits.last_hits - newer
-            if still_last > 0:
-                chosen += [(offset, literal, self._limits.first_hits) for offset in list(offsets)[-still_last:]]
-        chosen.sort()
+    def _keep_hits(self, block: Block, chosen: list[Chosen]) -> None:
         _BlockKeeper(block, self.kept, self._limits, self._after, self._context, self._follow).keep(chosen)
         self._context = self._lines_before_next(block)
 
-    def _lines_before_next(self, block: _Block) -> list[tuple[int, bytes]]:
+    def _lines_before_next(self, block: Block) -> list[tuple[int, bytes]]:
         lines: list[tuple[int, bytes]] = []
         end, number = len(block.data) - 1, block.first + block.lines - 1
         while end >= 0 and len(lines) < self._limits.lines_before:
@@ -154,7 +131,7 @@ class Scan:
         missing = self._limits.lines_before - len(lines)
         return (self._context[-missing:] if missing else []) + lines
 
-    def _remember_tail(self, block: _Block) -> None:
+    def _remember_tail(self, block: Block) -> None:
         self._tail.append(block)
         self._tail_lines += block.lines
         self._tail_bytes += len(block.data)
@@ -182,7 +159,7 @@ class _BlockKeeper:
 
     def __init__(
         self,
-        block: _Block,
+        block: Block,
         kept: KeptLines,
         limits: Limits,
         after: list[int],
@@ -199,7 +176,7 @@ class _BlockKeeper:
         self._covered = (block.first, 0)  # the lines before this one have been handled
         self._covered_reason = ""
 
-    def keep(self, chosen: list[tuple[int, int, int]]) -> None:
+    def keep(self, chosen: list[Chosen]) -> None:
         for reason, last in list(self._follow.items()):
             if last >= self._block.first:
                 self._keep_range(reason, self._block.first, 0, last)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from vllmdoctor.rules.literals import sre, sre_parser
@@ -18,23 +19,29 @@ _CATEGORIES: dict[str, Callable[[str], bool]] = {
 }
 
 
-def attack_texts(pattern: str, size: int = SIZE) -> Iterator[str]:
-    """Texts of about `size` characters, none twice."""
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A text that can be made as long as wanted: a beginning, then the same piece over and over."""
+
+    before: str
+    piece: str
+
+    def text(self, pieces: int) -> str:
+        return self.before + self.piece * pieces
+
+    def pieces_for(self, size: int) -> int:
+        """How many pieces make a text of `size` characters."""
+        return max(1, (size - len(self.before)) // len(self.piece) + 1)
+
+
+def attacks_on(pattern: str) -> list[Attack]:
+    """The attacks that the pattern's own repeats invite, none twice."""
     tree = sre_parser.parse(pattern)
-    texts: dict[str, None] = {}
     whole = _example(tree)
-    if whole:
-        texts[_run(whole[:-1] or whole, size)] = None
+    attacks = [Attack("", whole[:-1] or whole)]
     for before, body in _long_repeats(tree, ""):
-        if body:
-            texts[_run(body, size)] = None
-            texts[before + _run(body, size)] = None
-            texts[_run(before + body * 3, size)] = None
-    return iter(texts)
-
-
-def _run(piece: str, size: int) -> str:
-    return piece * (size // len(piece) + 1)
+        attacks += [Attack("", body), Attack(before, body), Attack("", before + body * 3)]
+    return list(dict.fromkeys(attack for attack in attacks if attack.piece))
 
 
 def _long_repeats(tree: Iterable[Any], before: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import regex
 
-from vllmdoctor.rules.check.attack import SIZE, attack_texts
+from vllmdoctor.rules.check.attack import SIZE, Attack, attacks_on
 from vllmdoctor.rules.check.folder import RuleFolder, issue
 from vllmdoctor.rules.check.issue import Issue
 from vllmdoctor.rules.check.patterns import pattern_places, pattern_problems
@@ -33,21 +33,34 @@ class SpeedCheck:
 
 def slow_text(pattern: str) -> str:
     """The beginning of a text on which the pattern is too slow, "" when there is none."""
-    for size in (SIZE // 4, SIZE):  # a quarter tells most slow ones, in a sixteenth of the time
-        for text in attack_texts(pattern, size):
-            if _is_slow(pattern, text, LIMIT_S * size / SIZE):
-                return text[:24]
+    for attack in attacks_on(pattern):
+        if _is_slow(pattern, attack):
+            return attack.text(attack.pieces_for(24))[:24]
     return ""
 
 
-def _is_slow(pattern: str, text: str, limit_s: float) -> bool:
-    """True when one of the two engines takes longer; twice, since a busy machine is not its fault."""
+def _is_slow(pattern: str, attack: Attack) -> bool:
+    """True when one of the two engines takes longer than LIMIT_S, asked twice: a busy machine is not its fault.
+
+    The text grows step by step, since nothing stops `re` once it has begun on a hopeless one.
+    """
+    most = attack.pieces_for(SIZE)
     try:
-        regex.compile(pattern).search(text, timeout=LIMIT_S)
+        regex.compile(pattern).search(attack.text(most), timeout=LIMIT_S)
     except TimeoutError:
         return True
     plain = re.compile(pattern)
-    return _seconds(plain, text) > limit_s and _seconds(plain, text) > limit_s
+    texts = (attack.text(pieces) for pieces in _growing(most))
+    return any(_seconds(plain, text) > LIMIT_S and _seconds(plain, text) > LIMIT_S for text in texts)
+
+
+def _growing(most: int) -> Iterator[int]:
+    """1, 2, 3, … 40, then a quarter more each time, from 400 on twice as many, up to `most`."""
+    pieces = 1
+    while pieces < most:
+        yield pieces
+        pieces += pieces if pieces > 400 else max(1, (pieces - 36) // 4)
+    yield most
 
 
 def _seconds(pattern: re.Pattern[str], text: str) -> float:
