@@ -14,6 +14,7 @@ import tarfile
 import threading
 import time
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ TEXT = "".join(f"INFO 05-22 10:00:00 [core.py:{number}] läuft {number * 7919}\n
 PACKERS = {
     "gzip": gzip.compress,
     "bzip2": bz2.compress,
-    "xz": lzma.compress,
+    "xz": partial(lzma.compress, preset=0),
     "zstd": zstandard.ZstdCompressor().compress,
 }
 
@@ -98,7 +99,7 @@ def test_several_frames_one_after_the_other_are_one_text(kind: str) -> None:
 @pytest.mark.parametrize("kind", PACKERS)
 def test_a_cut_off_file_gives_what_can_be_read_and_a_note(tmp_path: Path, kind: str) -> None:
     chance = random.Random(5)
-    text = b"".join(b"%x\n" % chance.getrandbits(256) for _ in range(60_000))
+    text = b"".join(b"%x\n" % chance.getrandbits(256) for _ in range(32_000))
     path = tmp_path / "cut.log"
     packed = PACKERS[kind](text)
     path.write_bytes(packed[: len(packed) * 2 // 3])
@@ -112,7 +113,7 @@ def test_a_cut_off_file_gives_what_can_be_read_and_a_note(tmp_path: Path, kind: 
 
 def test_damage_in_the_middle_of_a_gzip_is_noted(tmp_path: Path) -> None:
     chance = random.Random(6)
-    text = b"".join(b"%x\n" % chance.getrandbits(256) for _ in range(60_000))
+    text = b"".join(b"%x\n" % chance.getrandbits(256) for _ in range(32_000))
     packed = bytearray(gzip.compress(text))
     packed[-8] ^= 0xFF  # the checksum
     path = tmp_path / "damaged.log.gz"
@@ -345,10 +346,10 @@ def test_a_zip_bomb_stops(tmp_path: Path) -> None:
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
         with archive.open("a.log", "w") as member:
-            for _ in range(150):
+            for _ in range(72):
                 member.write(b"a" * (1 << 20))
     source = opened(path)
-    assert sum(map(len, source.chunks())) < 80 << 20
+    assert sum(map(len, source.chunks())) <= 66 << 20
     assert "expands more than 1000 times" in source.notes[-1]
 
 

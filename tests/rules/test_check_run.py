@@ -69,9 +69,16 @@ def test_a_folder_without_rules(tmp_path: Path, name: str) -> None:
     assert name in printed[0]
 
 
-def test_a_user_folder_builds_on_the_shipped_rules(tmp_path: Path) -> None:
+def user_folder(tmp_path: Path) -> Folder:
+    """Only the rule; remedies and facts are the shipped ones."""
     folder = Folder(tmp_path)
-    folder.files = {"length-too-long.yaml": folder.rule}
+    for name in ("remedies/lower-length.yaml", "facts/names.yaml"):
+        del folder.files[name]
+    return folder
+
+
+def test_a_user_folder_builds_on_the_shipped_rules(tmp_path: Path) -> None:
+    folder = user_folder(tmp_path)
     folder.rule["fixes"] = [{"remedy": "lower-max-model-len", "arguments": {"value": "floor(max_model_len / 2, 16)"}}]
     folder.rule["signatures"][0].pop("raised")
     folder.rule["signatures"][0].pop("versions")
@@ -82,8 +89,7 @@ def test_a_user_folder_builds_on_the_shipped_rules(tmp_path: Path) -> None:
 
 
 def test_a_user_rule_must_not_look_like_a_shipped_one(tmp_path: Path) -> None:
-    folder = Folder(tmp_path)
-    folder.files = {"length-too-long.yaml": folder.rule}
+    folder = user_folder(tmp_path)
     folder.rule["fixes"] = [{"remedy": "lower-max-model-len"}]
     sample = "ValueError: No available memory for the cache blocks."
     folder.rule["signatures"][0] |= {"pattern": "memory for the cache blocks", "samples": [sample]}

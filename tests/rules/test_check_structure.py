@@ -70,7 +70,7 @@ def test_build_reports_every_bad_file(folder: Folder) -> None:
     [
         (lambda f: f.rule.update(id="other-name"), "file's name"),
         (lambda f: f.remedy.update(id="other-name"), "file's name"),
-        (lambda f: f.rule["causes"].append(f.rule["causes"][0]), "used twice"),
+        (lambda f: f.rule["causes"].append({**f.rule["causes"][0]}), "used twice"),
         (lambda f: f.rule["fixes"].append({"remedy": "lower-length"}), "used twice"),
         (lambda f: f.rule.update(category="config"), "not in the folder config/"),
         (lambda f: setattr(f, "taxonomy", "id\tcategory\tdescription\n"), "is not in rules/taxonomy.tsv"),
@@ -127,7 +127,7 @@ def test_what_others_print_needs_no_vllm_source(folder: Folder) -> None:
 
 @pytest.mark.parametrize("changes", [{"role": "consequence"}, {"category": "wrapper"}])
 def test_rules_that_point_elsewhere_need_no_cautions(folder: Folder, changes: dict[str, str]) -> None:
-    folder.rule |= changes
+    folder.rule.update(changes)
     del folder.rule["does_not_help"]
     assert folder.found_by(CompletenessCheck()) == []
 

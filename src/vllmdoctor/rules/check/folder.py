@@ -59,7 +59,8 @@ class RuleFolder:
 
     def fact_entries(self, group: str) -> Iterator[Field]:
         """Every entry of `facts`, `lines`, `derived`, `marks` or `noise` in the fact files."""
-        return (item for document in self.documents.facts for item in entries(document, group))
+        items = (item for document in self.documents.facts for item in entries(document, group))
+        return (item for item in items if isinstance(item.value, dict))
 
 
 class Check(Protocol):
@@ -78,7 +79,8 @@ def entries(document: Field, group: str) -> list[Field]:
 
 def at(place: Field, key: str) -> Field:
     """The place of a key, also when it is absent (then errors show the line of what should hold it)."""
-    return place.get(key) or Field(place.file, f"{place.path}.{key}".lstrip("."), None, place.lines)
+    found = place.get(key) if isinstance(place.value, dict) else None
+    return found or Field(place.file, f"{place.path}.{key}".lstrip("."), None, place.lines)
 
 
 def issue(place: Field, check: str, text: str, severity: str = ERROR) -> Issue:

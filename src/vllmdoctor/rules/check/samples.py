@@ -36,16 +36,16 @@ class SampleCheck:
     def issues(self, folder: RuleFolder) -> Iterator[Issue]:
         for _, signature, place in folder.signatures():
             for sample in sample_places(place):
-                yield from self._sample(signature, sample)
+                yield from self._sample(signature, sample, declared=place.get("literals") is not None)
             yield from self._repeated(place)
 
-    def _sample(self, signature: Signature, sample: Field) -> Iterator[Issue]:
+    def _sample(self, signature: Signature, sample: Field, *, declared: bool) -> Iterator[Issue]:
         text = seen_text(sample.value, signature)
         if not re.search(signature.pattern, text):
             yield issue(sample, self.name, "the signature's pattern does not match this sample")
         elif signature.unless and re.search(signature.unless, text):
             yield issue(sample, self.name, "the signature's `unless` matches this sample")
-        for group in signature.literals:
+        for group in signature.literals if declared else ():
             if not any(literal in text for literal in group):
                 yield issue(
                     sample, self.name, f"none of the signature's literals is in this sample: {', '.join(group)}"
