@@ -251,7 +251,7 @@ def test_groups_of_signatures_have_the_declared_type(folder: Folder) -> None:
     [
         ("4,096", "integer", True), ("4096.", "integer", True), ("4,09", "integer", False), ("1.5", "integer", False),
         ("-1.05", "number", True), ("1e-3", "number", True), ("12.4,", "number", True), ("1.2.3", "number", False),
-        ("True", "flag", True), ("maybe", "flag", False), ("x", "text", True), (" ", "text", False), ("None", "number", True),
+        ("True", "flag", True), ("maybe", "flag", False), ("x", "text", True), ("", "integer", True), ("None", "number", True),
     ],
 )  # fmt: skip
 def test_has_type(value: str, kind: str, expected: bool) -> None:

@@ -16,8 +16,10 @@ _STARTS = (
     re.compile(r"non-default args: \{"),
     re.compile(r"\bargs: Namespace\("),
     re.compile(r"\bNamespace\("),
+    re.compile(r"\b(?:vLLM|vllm|[Ee]ngine) (?:config|args|arguments): \{"),
     re.compile(r"\b(?:LLM|AsyncEngineArgs|EngineArgs|AsyncLLMEngine)\("),
 )
+HINTS = ("args: ", "Namespace(", "LLM(", "EngineArgs(", "LLMEngine(", " config: {", "vllm serve ", "vllm.entrypoints.")
 _COMMAND = re.compile(r"(?:vllm serve|vllm\.entrypoints\.[\w.]+|vllm-openai\S*|api_server(?:\.py)?)(?=\s)(?P<rest>.*)")
 _PAIR = re.compile(r"\s*['\"]?(?P<key>[A-Za-z_]\w*)['\"]?\s*[:=]\s*(?P<value>.*)", re.DOTALL)
 _SHORT = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "dp": "data_parallel_size", "q": "quantization"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from vllmdoctor.facts.arguments import echoed_arguments
+from vllmdoctor.facts.arguments import HINTS, echoed_arguments
 from vllmdoctor.facts.model import Origin
 from vllmdoctor.facts.table import Reading
 from vllmdoctor.facts.values import typed_value
@@ -31,7 +31,7 @@ def read_facts(records: Sequence[Record], book: FactBook) -> list[Reading]:
         if match:
             found.extend((index, reading) for reading in readings_of(match, record, book, line.constants))
     for index, record in enumerate(records):
-        if record.echo and not record.text.startswith(_PRIVATE):
+        if (record.echo or _echoes(record)) and not record.text.startswith(_PRIVATE):
             found.extend((index, reading) for reading in _argument_readings(record, book))
         if record.process.name == ENGINE_CORE and not any(r.name == "engine" for _, r in found):
             found.append((index, Reading("engine", "V1", _origin(record, 0))))  # V0 has no such process
@@ -62,6 +62,11 @@ def readings_of(
 def _admitted(line: FactLine, record: Record) -> bool:
     section = "log" if record.section in ("dmesg", "client") else record.section
     return section in line.sections and not record.text.startswith(_PRIVATE)
+
+
+def _echoes(record: Record) -> bool:
+    """A message that prints arguments in a shape of another program around vLLM."""
+    return record.kind == "message" and record.level in ("INFO", "DEBUG", None) and any(h in record.text for h in HINTS)
 
 
 def _argument_readings(record: Record, book: FactBook) -> Iterator[Reading]:

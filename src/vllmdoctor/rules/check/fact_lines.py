@@ -15,14 +15,14 @@ _SHAPES = {
     "integer": re.compile(r"-?\d{1,3}(?:,\d{3})+|-?\d+"),
     "number": re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?"),
     "flag": re.compile(r"true|false|yes|no|on|off|1|0", re.IGNORECASE),
-    "text": re.compile(r".*\S.*"),
-    "list": re.compile(r".*\S.*"),
+    "text": re.compile(r".+"),
+    "list": re.compile(r".+"),
 }
 
 
 def has_type(value: str, kind: str) -> bool:
-    """True when a text that a pattern took out of a line reads as a value of a fact's type."""
-    return value.strip() == "None" or bool(_SHAPES[kind].fullmatch(value.strip().rstrip(".,;")))
+    """True when a text that a pattern took out of a line reads as a value of a fact's type, or as none at all."""
+    return value.strip() in ("", "None") or bool(_SHAPES[kind].fullmatch(value.strip().rstrip(".,;")))
 
 
 class FactLineCheck:

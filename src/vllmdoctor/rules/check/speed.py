@@ -55,11 +55,11 @@ def _is_slow(pattern: str, attack: Attack) -> bool:
 
 
 def _growing(most: int) -> Iterator[int]:
-    """1, 2, 3, … 40, then a quarter more each time, from 400 on twice as many, up to `most`."""
+    """1, 3, 5, … 39, where what grows exponentially shows, then twice as many each time, up to `most`."""
     pieces = 1
     while pieces < most:
         yield pieces
-        pieces += pieces if pieces > 400 else max(1, (pieces - 36) // 4)
+        pieces += 2 if pieces < 40 else pieces
     yield most
 
 
