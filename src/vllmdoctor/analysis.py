@@ -68,11 +68,16 @@ def diagnose_log(log: Log, catalogue: Catalogue, excerpts: Sequence[Excerpt]) ->
 
 
 def scan_literals(catalogue: Catalogue) -> list[bytes]:
-    """What a large input is searched for before any line is decoded."""
+    """What a large input is searched for before any line is decoded.
+
+    Patterns that only match what every healthy server prints (statistics, access lines) are left to the head and the
+    tail of the input, which are kept anyway.
+    """
     book = catalogue.facts
+    common = "\n".join(book.healthy)
     sets = [signature.literals for _, signature in catalogue.signatures()]
     sets += [line.literals for line in book.lines] + [mark.literals for mark in book.marks if mark.where == "line"]
-    found = {literal for group in sets for literal in raw_literals(group)} | set(_ALWAYS)
+    found = {literal for group in sets for literal in raw_literals(group, common)} | set(_ALWAYS)
     return sorted(literal.encode() for literal in found)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -177,3 +180,19 @@ def test_links(folder: Folder, change: Change, problem: str) -> None:
     found = folder.found_by(LinkCheck())
     assert len(found) == 1
     assert problem in found[0]
+
+
+def _names_in(schema: object) -> set[str]:
+    """Every property and every choice that a schema has."""
+    if isinstance(schema, list):
+        return set().union(*map(_names_in, schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = {*schema.get("properties", {}), *(choice for choice in schema.get("enum", []) if choice)}
+    return own.union(*map(_names_in, schema.values()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_rule_authors_reference_names_every_field(kind: str, checkout: Path) -> None:
+    reference = (checkout / "docs" / "rules.md").read_text(encoding="utf-8")
+    assert {name for name in _names_in(published_schema(kind)) if not re.search(rf"\b{name}\b", reference)} == set()

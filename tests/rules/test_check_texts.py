@@ -189,7 +189,13 @@ def test_bad_translations(folder: Folder, change: dict[str, object], problem: st
 def test_translations_of_nothing(folder: Folder) -> None:
     folder.files["memory/gone.ja.yaml"] = {"digest": "0" * 12}
     assert folder.found_by(TranslationCheck()) == [": translates 'gone', which is no rule or remedy"]
-    assert folder.found_by(TranslationCheck("vi")) == []
+
+
+def test_a_language_asked_for_must_be_complete(folder: Folder) -> None:
+    translated(folder)
+    assert folder.found_by(TranslationCheck("vi")) == [": is not translated (no length-too-long.vi.yaml)"]
+    assert len(folder.found_by(TranslationCheck("ja"))) == 2
+    assert folder.found_by(TranslationCheck("en")) == []
 
 
 def test_fallbacks_are_translated() -> None:

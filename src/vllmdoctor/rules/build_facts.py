@@ -17,7 +17,7 @@ MARKS = ("ready", "shutdown", "interrupted", "exit", "start", "phase", "mileston
 def build_fact_book(fields: list[Field], known: Mapping[str, model.FactName] | None = None) -> model.FactBook:
     """`known` are facts declared elsewhere. Raises RuleError for an undeclared fact or a bad pattern."""
     for field in fields:
-        field.only("facts", "lines", "derived", "marks", "noise")
+        field.only("facts", "lines", "derived", "marks", "noise", "healthy")
     names = dict(known or {}) | {name.name: name for field in fields for name in _list(field, "facts", _name)}
     book = model.FactBook(
         names=names,
@@ -25,6 +25,7 @@ def build_fact_book(fields: list[Field], known: Mapping[str, model.FactName] | N
         derived=tuple(fact for field in fields for fact in _list(field, "derived", _derived)),
         marks=tuple(mark for field in fields for mark in _list(field, "marks", _mark)),
         noise=tuple(noise for field in fields for noise in _list(field, "noise", _noise)),
+        healthy=tuple(line for field in fields for line in _strings(field, "healthy")),
     )
     for field in fields:
         _check_names(field, names)

@@ -16,33 +16,46 @@ sre_parser: Any = importlib.import_module(_MODULES[1])
 MIN_LENGTH = 4
 _MAX_LENGTH = 48
 _MAX_ALTERNATIVES = 24
+_MAX_SETS = 2
 
-# Characters that travel changed (JSON and HTML escapes, quotes, wrapped lines): no literal for raw bytes spans them.
-_FRAGILE = re.compile(r"[^A-Za-z0-9_./:=()*,;#%+@!?\[\]-]+")
+# Characters that travel changed in JSON and HTML; no literal for raw bytes spans them.
+_ESCAPED = re.compile(r"[^ -~]+|[\"'<>&\\\\]+")
 
 LiteralSets = tuple[tuple[str, ...], ...]
 
 
 def required_literals(pattern: str) -> LiteralSets:
-    """The best any-of set (one inner tuple), or () when the pattern has none of at least MIN_LENGTH characters.
+    """The two best any-of sets (one of each must occur), or () when none has only members of MIN_LENGTH characters.
 
     Raises re.error for a pattern that does not parse.
     """
-    tree = sre_parser.parse(pattern)
-    if tree.state.flags & (re.IGNORECASE | re.VERBOSE):
-        return ()  # the text may spell the literal in other letters
-    trimmed = (sorted({literal[:_MAX_LENGTH].strip() for literal in found}) for found in _sets(tree))
-    sets = [s for s in trimmed if s and min(map(len, s)) >= MIN_LENGTH]
-    if not sets:
-        return ()
-    best = max(sets, key=lambda s: (min(map(len, s)), -len(s)))
-    return (tuple(best),)
+    sets = [s for s in _sets(sre_parser.parse(pattern)) if s and min(map(len, s)) >= MIN_LENGTH]
+    ranked = sorted(sets, key=lambda s: (-min(map(len, s)), len(s), sorted(s)))
+    return tuple(dict.fromkeys(tuple(sorted({_cut(literal) for literal in s})) for s in ranked[:_MAX_SETS]))
 
 
-def raw_literals(sets: LiteralSets) -> tuple[str, ...]:
-    """For every literal its longest part that survives escaping and wrapping; those without one are left out."""
-    parts = (max(_FRAGILE.split(literal), key=len) for group in sets for literal in group)
-    return tuple(sorted({part for part in parts if len(part) >= MIN_LENGTH}))
+def _cut(literal: str) -> str:
+    return literal[:_MAX_LENGTH].strip() or literal
+
+
+def raw_literals(sets: LiteralSets, common: str = "") -> tuple[str, ...]:
+    """Literals to search a large input for before it is decoded: a matching line has one of them.
+
+    Of every literal the longest part is taken that survives escaping and does not occur in `common` (lines
+    that a healthy server prints all the time). Empty when no set has such parts for all its members.
+    """
+    found = []
+    for group in sets:
+        parts = [_rarest(literal, common) for literal in group]
+        if all(parts):
+            found.append(tuple(sorted(set(parts))))
+    return max(found, key=lambda parts: min(map(len, parts)), default=())
+
+
+def _rarest(literal: str, common: str) -> str:
+    """Spaces stay inside: words that are common one by one ("error", "must") are rare together."""
+    runs = (run.strip() for run in _ESCAPED.split(literal))
+    return max((run for run in runs if len(run) >= MIN_LENGTH and run not in common), key=len, default="")
 
 
 def _sets(tree: Iterable[Any]) -> list[set[str]]:

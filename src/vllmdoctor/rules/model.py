@@ -231,6 +231,7 @@ class FactBook:
     derived: tuple[DerivedFact, ...] = ()
     marks: tuple[Mark, ...] = ()
     noise: tuple[Noise, ...] = ()
+    healthy: tuple[str, ...] = ()  # lines that a healthy server prints all the time
 
     def unit_of(self, name: str) -> str:
         """The unit of a fact, "" when it has none or is not declared."""

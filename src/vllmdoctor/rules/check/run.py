@@ -32,7 +32,7 @@ def check_rules(
 ) -> list[Issue]:
     """All issues of a rules folder, by file and line.
 
-    `language` limits the check of translations to one. `clean_corpus` is a folder of healthy logs that the rules must
+    `language` asks for a complete translation into one. `clean_corpus` is a folder of healthy logs that the rules must
     be silent on. `user` says that the folder adds to the shipped rules; by default it does when it has no taxonomy.
     """
     opened = _opened(folder, user)

@@ -23,6 +23,8 @@ _PARSER = MarkdownIt("commonmark")
 class TranslationCheck:
     name = "translation"
 
+    """With a language: only its translations, and every rule and remedy must have one."""
+
     def __init__(self, language: str | None = None) -> None:
         self.language = language
 
@@ -36,6 +38,11 @@ class TranslationCheck:
                     yield from self._file(document, originals[name])
                 else:
                     yield issue(document, self.name, f"translates {name!r}, which is no rule or remedy")
+        if self.language not in (None, "en"):
+            files = folder.documents.translations.get(str(self.language), {})
+            for name, original in originals.items():
+                if name not in files:
+                    yield issue(original, self.name, f"is not translated (no {name}.{self.language}.yaml)")
 
     def _file(self, document: Field, original: Field) -> Iterator[Issue]:
         if document.value.get("digest") != digest_of(original.value):
