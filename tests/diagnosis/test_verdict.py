@@ -80,3 +80,16 @@ def test_the_last_run_is_diagnosed_and_the_earlier_ones_are_listed() -> None:
 )
 def test_exit_codes_are_a_promise(status: str, code: int) -> None:
     assert EXIT_CODES[status] == code
+
+
+def test_only_standard_error_is_here() -> None:
+    found = diagnosis(
+        """
+        Traceback (most recent call last):
+          File "/opt/vllm/v1/engine/utils.py", line 1431, in wait_for_engine_startup
+            raise RuntimeError(
+        RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}
+        """,
+        rule("wrapper", "Engine core initialization failed", role="consequence"),
+    )
+    assert (found.status, found.missing[0]) == ("cause-not-in-log", "stdout")

@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.rules.helpers import Change, Folder, put
+from vllmdoctor.rules.build import RULE_FIELDS
 from vllmdoctor.rules.check.build import BuildCheck
 from vllmdoctor.rules.check.completeness import CompletenessCheck
 from vllmdoctor.rules.check.folder import Check, open_rule_folder
@@ -17,6 +18,7 @@ from vllmdoctor.rules.check.links import LinkCheck
 from vllmdoctor.rules.check.run import checks
 from vllmdoctor.rules.check.schema import KINDS, SchemaCheck, published_schema
 from vllmdoctor.rules.check.titles import TitleCheck
+from vllmdoctor.rules.translate import GROUPS, TEXTS
 
 
 @pytest.mark.parametrize("check", checks(), ids=lambda check: check.name)
@@ -180,6 +182,12 @@ def test_links(folder: Folder, change: Change, problem: str) -> None:
     found = folder.found_by(LinkCheck())
     assert len(found) == 1
     assert problem in found[0]
+
+
+def test_the_schemas_know_the_fields_of_the_builder() -> None:
+    assert set(published_schema("rule")["properties"]) == set(RULE_FIELDS)
+    texts = {*TEXTS, *GROUPS, "digest"}
+    assert set(published_schema("translation")["properties"]) == texts
 
 
 def _names_in(schema: object) -> set[str]:

@@ -139,17 +139,13 @@ def _outweighs(suspect: Record, root: Placed, state: RunState) -> bool:
 
 
 def _missing(state: RunState) -> tuple[str, ...]:
-    headed = any(record.place for record in state.records)
+    """What to get so that the cause can be named, the most likely first."""
+    if not any(record.place and ".py" in record.place for record in state.records):
+        return ("stdout", "debug")  # vLLM's logger writes to standard output; only tracebacks are here
+    if not any(record.kind == "exception" for record in state.records):
+        return ("stderr", "debug")
     depths = {record.process.depth for record in state.records}
-    codes = []
-    if not headed:
-        codes.append("stdout")
-    elif not any(record.kind == "exception" for record in state.records):
-        codes.append("stderr")
-    if 3 not in depths or 2 not in depths:
-        codes.append("worker-log")
-    codes.extend(("earlier-lines", "debug"))
-    return tuple(codes)
+    return ("earlier-lines", "debug") if 3 in depths else ("worker-log", "earlier-lines", "debug")
 
 
 def _stops_in_configuration(state: RunState) -> bool:

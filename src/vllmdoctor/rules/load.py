@@ -102,6 +102,7 @@ def _with_user_rules(catalogue: Catalogue, folder: Path) -> Catalogue:
         derived=ours.derived + book.derived,
         marks=ours.marks + book.marks,
         noise=ours.noise + book.noise,
+        healthy=ours.healthy + book.healthy,
     )
     return replace(
         catalogue,
