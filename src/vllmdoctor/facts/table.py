@@ -9,6 +9,8 @@ from vllmdoctor.facts.model import COMPUTED, DEFAULT, READ, Fact, Origin, Scalar
 from vllmdoctor.rules.expressions import UNKNOWN, Unknown
 from vllmdoctor.rules.model import FactBook, FactName
 
+_ROUNDS = 2  # a derived fact may rest on another one that is declared after it
+
 FactMap = Mapping[str, Fact]
 
 
@@ -45,7 +47,7 @@ def _wins(new: Reading, old: Reading, declared: FactName) -> bool:
 def completed(facts: FactMap, book: FactBook) -> dict[str, Fact]:
     """The facts with the derived ones added: computed from others, or defaults of the version. Read ones stay."""
     result = dict(facts)
-    for derived in book.derived:
+    for derived in book.derived * _ROUNDS:
         if derived.fact in result or (derived.when and derived.when.holds(lookup_in(result)) is not True):
             continue
         value = derived.value.evaluate(lookup_in(result))
