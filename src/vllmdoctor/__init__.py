@@ -25,8 +25,9 @@ def analyze(
 ) -> Report:
     """Diagnoses log files and returns the report.
 
-    `nvidia_smi` are files with nvidia-smi output of the same machine; `language` is en, vi or ja; `redact`
-    hides secrets and personal details in everything that the report quotes. Raises InputError for an input that cannot be read.
+    `nvidia_smi` are files with nvidia-smi output of the same machine; `language` is en, vi or ja; `redact` hides
+    secrets and personal details in everything that the report quotes. Raises InputError for an input that cannot be
+    read.
     """
     from vllmdoctor.analysis import analyze_inputs
 

@@ -22,7 +22,7 @@ def test_a_good_folder_builds(folder: Folder) -> None:
     rule = catalogue.rules["length-too-long"]
     assert (rule.role, rule.severity, rule.phase) == ("cause", "fatal", "any")
     assert rule.signatures[0].scope == "error"
-    assert rule.signatures[0].literals == ((") does not fit",),)
+    assert rule.signatures[0].literals == ((") does not fit",), ("the length (",))
     assert rule.fixes[0].id == "lower-length"
     assert catalogue.facts.unit_of("max_model_len") == "tokens"
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vllmdoctor.rules.literals import MIN_LENGTH, raw_literals, required_literals
+from vllmdoctor.rules.literals import MIN_LENGTH, LiteralSets, raw_literals, required_literals
 
 
 @pytest.mark.parametrize(
     "pattern, expected",
     [
         ("No available memory", (("No available memory",),)),
-        (r"max seq len \((\d+)\) is larger", (("max seq len (",),)),
-        ("(?:total|free) memory", (("memory",),)),
+        (r"max seq len \((\d+)\) is larger", (("max seq len (",), (") is larger",))),
+        ("(?:total|free) memory", (("memory",), ("free", "total"))),
         ("(?:alpha|bravo)", (("alpha", "bravo"),)),
         ("begin(?:ning)? x", (("begin",),)),
         ("(?:word ){2}", (("word",),)),
@@ -28,7 +28,7 @@ from vllmdoctor.rules.literals import MIN_LENGTH, raw_literals, required_literal
         ("(?i)letters", ()),  # LETTERS would match too
         ("(?i:letters) exact", (("exact",),)),
         ("keep (?P<name>this) together", (("keep this together",),)),
-        ("      ", ()),
+        (r"first part\d+second\d+third one", (("first part",), ("third one",))),  # the two longest
     ],
 )
 def test_required_literals(pattern: str, expected: object) -> None:
@@ -50,5 +50,28 @@ def test_a_matching_text_has_one_literal_of_each_set(data: st.DataObject) -> Non
         assert all(len(literal) >= MIN_LENGTH for literal in group)
 
 
-def test_raw_literals_leave_out_what_escaping_changes() -> None:
-    assert raw_literals((('model "name" missing',), ("don't",), ("don't panic",))) == ("missing", "panic")
+@settings(max_examples=150)
+@given(st.data())
+def test_a_matching_text_has_one_raw_literal(data: st.DataObject) -> None:
+    pattern = data.draw(PATTERNS)
+    text = data.draw(st.from_regex(re.compile(pattern)))
+    literals = raw_literals(required_literals(pattern), common="the fghi of a healthy wxyz line")
+    assert not literals or any(literal in text for literal in literals)
+    assert "wxyz" not in literals
+
+
+@pytest.mark.parametrize(
+    "sets, expected",
+    [
+        ((("plain words",),), ("plain words",)),
+        ((('model "name" missing',),), ("missing",)),  # JSON escapes quotes
+        ((("a < b in html",),), ("b in html",)),
+        ((("short",), ("the longer one",)), ("the longer one",)),  # one set is enough
+        ((("don't",),), ()),
+        ((("whole text", "it's"),), ()),  # a set is of use only with all its members
+        ((("GET /health",), ("broken",)), ("broken",)),  # healthy servers print the first
+        ((), ()),
+    ],
+)
+def test_raw_literals_survive_escaping_and_are_rare(sets: LiteralSets, expected: tuple[str, ...]) -> None:
+    assert raw_literals(sets, common='"GET /health HTTP/1.1" 200 OK') == expected

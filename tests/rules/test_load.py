@@ -22,7 +22,10 @@ def test_the_compiled_rules_equal_the_yaml(folder: Folder) -> None:
     for language in ("en", "ja"):
         assert catalogue_of(through_json, language) == catalogue_of(bundle, language)
     assert catalogue_of(through_json, "ja").rules["length-too-long"].title.known.source == "題"
-    assert through_json["rules"]["length-too-long"]["signatures"][0]["literals"] == [[") does not fit"]]
+    assert through_json["rules"]["length-too-long"]["signatures"][0]["literals"] == [
+        [") does not fit"],
+        ["the length ("],
+    ]
 
 
 def test_notices_tell_missing_and_stale_translations(folder: Folder) -> None:
@@ -37,7 +40,7 @@ def test_shipped_rules_load() -> None:
     catalogue = load_catalogue()
     assert catalogue.rules
     assert not any(rule.user_supplied for rule in catalogue.rules.values())
-    assert load_bundle()["rules"].keys() == catalogue.rules.keys()
+    assert "no-cache-blocks" in load_bundle()["rules"]
 
 
 @pytest.fixture

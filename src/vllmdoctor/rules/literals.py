@@ -29,7 +29,10 @@ def required_literals(pattern: str) -> LiteralSets:
 
     Raises re.error for a pattern that does not parse.
     """
-    sets = [s for s in _sets(sre_parser.parse(pattern)) if s and min(map(len, s)) >= MIN_LENGTH]
+    tree = sre_parser.parse(pattern)
+    if tree.state.flags & (re.IGNORECASE | re.VERBOSE):
+        return ()  # the text may spell the literal in other letters
+    sets = [s for s in _sets(tree) if s and min(map(len, s)) >= MIN_LENGTH]
     ranked = sorted(sets, key=lambda s: (-min(map(len, s)), len(s), sorted(s)))
     return tuple(dict.fromkeys(tuple(sorted({_cut(literal) for literal in s})) for s in ranked[:_MAX_SETS]))
 
