@@ -78,7 +78,9 @@ def test_patterns_need_a_literal(folder: Folder) -> None:
     assert folder.found_by(PatternCheck()) == [
         "signatures.0.pattern: no literal of 4 characters must occur; add `literals:` or make it more exact"
     ]
-    folder.rule["signatures"][0]["literals"] = [["the length", "(4096)"]]
+    folder.rule["signatures"][0]["literals"] = [["the length", "("]]
+    assert len(folder.found_by(PatternCheck())) == 1
+    folder.rule["signatures"][0]["literals"] = [["the length", "(4096)"], ["the"]]
     assert folder.found_by(PatternCheck()) == []
 
 

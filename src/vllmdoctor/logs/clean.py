@@ -39,7 +39,7 @@ def sub_lines(text: str) -> list[str]:
         text = _without_spelled_escapes(text)
     if "^M" in text:
         text = _CARET_RETURN.sub("", text)
-    glued = ("|" in text and "%" in text or text.find(" pid=", 40) > 0) and not _holds_json(text)
+    glued = (_has_bar_end(text) or _has_glued_process(text)) and not _holds_json(text)
     if not glued and "\r" not in text and "\n" not in text:
         return [_shortened(text.rstrip())]
     parts = [part for whole in _BREAKS.split(text) for part in (_unglued(whole) if glued else [whole])]
@@ -49,6 +49,22 @@ def sub_lines(text: str) -> list[str]:
 
 def _holds_json(text: str) -> bool:
     return '{"' in text[:200]
+
+
+def _has_bar_end(text: str) -> bool:
+    """A logger line may follow a bar: told by plain searches, since statistics lines have % and | too."""
+    return "|" in text and ("%|" in text or "% |" in text or "ompleted" in text or "it/s" in text or "s/it" in text)
+
+
+def _has_glued_process(text: str) -> bool:
+    """Some `(Name pid=` stands right behind other text."""
+    position = text.find(" pid=", 40)
+    while position > 0:
+        opened = text.rfind("(", 0, position)
+        if opened > 0 and text[opened - 1] not in " \t(|[>:":
+            return True
+        position = text.find(" pid=", position + 5)
+    return False
 
 
 def is_bar(text: str) -> bool:
@@ -66,17 +82,26 @@ def _without_spelled_escapes(text: str) -> str:
     if "^[" in text or "\\" in text or "\u241b" in text:
         text = _SPELLED_ESCAPE.sub("", text)
     # A lone "[1m" may be a duration, a pair of them or one with parameters is colour that lost its ESC.
-    found = _BARE_ESCAPE.findall(text)
+    found = _BARE_ESCAPE.findall(text) if _has_bare_escape_start(text) else ()
     if len(found) > 1 or (found and ";" in found[0]):
         text = _BARE_ESCAPE.sub("", text)
     return text
 
 
+def _has_bare_escape_start(text: str) -> bool:
+    position = text.find("[")
+    while position >= 0:
+        if text[position + 1 : position + 2] in "0123456789;m":
+            return True
+        position = text.find("[", position + 1)
+    return False
+
+
 def _unglued(text: str) -> list[str]:
     """A logger line that follows a progress bar, or another process's text, without a line break stands for itself."""
-    if "%" in text and "|" in text:
+    if _has_bar_end(text):
         text = _HEADER_BEHIND_BAR.sub("\n", text)
-    if text.find(" pid=", 40) > 0:
+    if _has_glued_process(text):
         text = _HEADER_BEHIND_TEXT.sub("\n", text)
     return text.split("\n")
 

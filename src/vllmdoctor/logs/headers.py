@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vllmdoctor.logs.model import NO_PROCESS, Process
 from vllmdoctor.logs.processes import process_of
@@ -76,8 +76,7 @@ _NCCL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """What stood before a message. `vllm`: the header has vLLM's own shape."""
 
     text: str
@@ -127,6 +126,8 @@ def other_header(text: str) -> Header | None:
         found = _CUT_VLLM.match(text)
         if found:
             return _header(found, NO_PROCESS, vllm=True)
+    if first.isdigit() and head[4:5] not in ("-", "/") and "NCCL " not in head and ".py" not in head[:60]:
+        return None  # no date
     if first.isdigit() or first in "[DIWEFCTVS" or ".py" in head[:60] or "NCCL " in head:
         if "NCCL " in head and (found := _NCCL.match(text)):
             return _header(found, process_of("", "", found.group("pid")))

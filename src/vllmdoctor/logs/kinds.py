@@ -17,6 +17,10 @@ _CONTAINER = re.compile(
     r"|OCI runtime|docker: Error|Error response from daemon"
     r"|Started container|systemd\[1\]|Main process exited"
 )
+_CONTAINER_WORDS = (
+    "exited with", "[+]", "OOMKilled", "Back-off", "CrashLoop", "OCI ", "docker: ", "daemon", "Started c", "systemd",
+    "Main process",
+)  # fmt: skip
 _RAY = re.compile(r"\bray(?:let|::|\.\w)|\(autoscaler|placement group|\bRay\b")
 
 
@@ -42,7 +46,12 @@ def _add_log_kinds(record: Record, kinds: set[str]) -> None:
         record.process.label.startswith(("Ray", "raylet")) or ("ay" in head and _RAY.search(head))
     ):
         kinds.add("ray")
-    if "container-event" not in kinds and _CONTAINER.search(head):
+    if (
+        "container-event" not in kinds
+        and not (record.level == "INFO" and record.place)  # vLLM's own
+        and any(word in head for word in _CONTAINER_WORDS)
+        and _CONTAINER.search(head)
+    ):
         kinds.add("container-event")
     if "client-error" not in kinds and ("Error code: " in head or "'object': 'error'" in head):
         kinds.add("client-error")

@@ -62,6 +62,8 @@ class InputReader:
         if "&" in text:
             text = unescaped(text)
         header = vllm_header(text) if text[:1] in "(DIWEC" else None
+        if header is None and text.startswith("INFO:     ") and "\t" not in text[:122]:
+            header = self._header(text)  # uvicorn: no outer prefix looks like that
         if header is None:
             if text.startswith(">"):
                 text = unquoted(text)

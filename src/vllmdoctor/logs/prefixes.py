@@ -120,6 +120,7 @@ class PrefixPeeler:
 
     columns: set[str] = field(default_factory=set)
     literals: set[str] = field(default_factory=set)
+    usual: str = ""  # a container's name with its bar, as nearly every line of the input has it
 
     @classmethod
     def for_lines(cls, sample: Sequence[str]) -> PrefixPeeler:
@@ -138,10 +139,15 @@ class PrefixPeeler:
         for _ in range(_ROUNDS):
             if text[:1] in "(DIWEC" and _LOG_LINE.match(text):
                 break
+            if self.usual and text.startswith(self.usual) and "\t" not in text[:122]:
+                text = text[len(self.usual) :]
+                continue
             found = self._sure(text) or self._likely(text)
             if found is None:
                 break
             shape, prefix = found
+            if shape.name == "compose" and text[0].isalpha() and prefix.group().endswith("| "):
+                self.usual = prefix.group()
             if shape.timed:
                 time = time or prefix.group(1)
             text = text[prefix.end() :]

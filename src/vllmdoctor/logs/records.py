@@ -243,10 +243,16 @@ def _exception_record(number: int, builder: ExceptionBuilder, cause: int | None)
     )  # fmt: skip
 
 
+def _single_spaced(text: str) -> str:
+    if "  " not in text and text.isprintable() and text[:1] != " " and text[-1:] != " ":
+        return text
+    return " ".join(text.split())
+
+
 def _folded(lines: Sequence[Line]) -> tuple[str, tuple[Line, ...], tuple[int, ...]]:
     """The lines as one, white space folded, with the offset at which each begins."""
     if len(lines) == 1 and len(lines[0].text) < 4096:
-        return " ".join(lines[0].text.split()), (lines[0],), (0,)
+        return _single_spaced(lines[0].text), (lines[0],), (0,)
     pieces: list[str] = []
     kept: list[Line] = []
     starts: list[int] = []

@@ -16,10 +16,10 @@ _COMMAND = re.compile(
     r"(?:\++ |[$#%] |\S{1,80}@\S{1,80}[:~].{0,100}[$#] )(?:[A-Z_][A-Z0-9_]*=\S* )*(?:\S*python\S* -m v"
     r"llm|\S*vllm serve\b)"
 )
-_OVER = re.compile(
-    r"Shutting down|Shutdown (?:initiated|complete)|\[shutdown\]|exit code|Killed|\[\+\] Restarting|Started \S"
-    r"|Application shutdown|Finished server process|Terminated|Segmentation fault|Aborted"
-)
+_OVER = (
+    "Shutting down", "Shutdown initiated", "Shutdown complete", "[shutdown]", "exit code", "Killed", "[+] Restarting",
+    "Started ", "Application shutdown", "Finished server process", "Terminated", "Segmentation fault", "Aborted",
+)  # fmt: skip
 _CLOSE_BY = 3  # records between a banner line and the arguments that belong to it
 
 
@@ -83,7 +83,7 @@ def _banner_kind(record: Record) -> str:
     if record.kind != "message" or record.section != "log":
         return ""
     head = record.text[:600]
-    if head.startswith(_ARGS):
+    if head[0:1] in "an" and head.startswith(_ARGS):
         return "args"
     if "version " in head and (_VERSION.match(head) or _LOGO.search(head)):
         return "banner"
@@ -98,4 +98,4 @@ def _ends_something(record: Record) -> bool:
     if record.kind == "exception":
         return True
     head = record.text[:200]
-    return "exited with code" in head or _OVER.match(head) is not None
+    return head.startswith(_OVER) or "exited with code" in head

@@ -88,14 +88,18 @@ def _stamp(folder: Path) -> list[Any]:
 def _with_user_rules(catalogue: Catalogue, folder: Path) -> Catalogue:
     from vllmdoctor.rules.build import build_remedy, build_rule
     from vllmdoctor.rules.build_facts import build_fact_book
+    from vllmdoctor.rules.guarded import guarded_facts, guarded_rule
     from vllmdoctor.rules.yaml_source import read_rules_folder
 
     if not folder.is_dir():
         raise RuleError(str(folder), "is not a folder; --rules wants one that holds rule files (*.yaml)")
     documents = read_rules_folder(folder)
     remedies = {**catalogue.remedies, **{name: build_remedy(field) for name, field in documents.remedies.items()}}
-    rules = {name: replace(build_rule(field, remedies), user_supplied=True) for name, field in documents.rules.items()}
-    book, ours = build_fact_book(documents.facts, catalogue.facts.names), catalogue.facts
+    built = (replace(build_rule(field, remedies), user_supplied=True) for field in documents.rules.values())
+    guarded = [guarded_rule(rule) for rule in built]
+    rules = {rule.id: rule for rule, _ in guarded}
+    ours = catalogue.facts
+    book, facts_guard = guarded_facts(build_fact_book(documents.facts, ours.names), f"{folder.name}/facts")
     facts = FactBook(
         names=book.names,
         lines=ours.lines + book.lines,
@@ -113,4 +117,5 @@ def _with_user_rules(catalogue: Catalogue, folder: Path) -> Catalogue:
             *((name, signature) for name, signature in catalogue.signatures() if name not in rules),
             *((rule.id, signature) for rule in rules.values() for signature in rule.signatures),
         ),
+        guards=(*catalogue.guards, *(guard for _, guard in guarded), facts_guard),
     )

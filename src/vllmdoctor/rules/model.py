@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from vllmdoctor.rules.expressions import Expression
 from vllmdoctor.rules.texts import EMPTY, Text
 from vllmdoctor.rules.versions import VersionRange
+
+if TYPE_CHECKING:
+    from vllmdoctor.rules.guarded import Guard
 
 CAUSE, CONSEQUENCE, WARNING = "cause", "consequence", "warning"
 ROLES = (CAUSE, CONSEQUENCE, WARNING)
@@ -248,6 +252,7 @@ class Catalogue:
     facts: FactBook
     notices: Mapping[str, str] = field(default_factory=dict)  # rule or remedy id → missing, stale
     index: tuple[tuple[str, Signature], ...] = ()
+    guards: tuple[Guard, ...] = ()  # over the patterns of users' own rules
 
     def signatures(self) -> tuple[tuple[str, Signature], ...]:
         """Every signature with the id of its rule. A compiled catalogue has them without building the rules."""

@@ -11,15 +11,24 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
+from vllmdoctor.rules.guarded import GuardedPattern, Searchable
+
 WINDOW_CHARS = 16 * 1024
 
 LiteralSets = tuple[tuple[str, ...], ...]
 PresentLiterals = Callable[[Sequence[str], str], Sequence[str]]
 
 
+def compiled(pattern: str) -> Searchable:
+    """The compiled pattern; compiled on first use since most patterns are never tried.
+
+    A pattern of a user's own rules comes with a time limit.
+    """
+    return pattern if isinstance(pattern, GuardedPattern) else _compiled(pattern)
+
+
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    """The compiled pattern; compiled on first use since most patterns are never tried."""
+def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 

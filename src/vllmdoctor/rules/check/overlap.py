@@ -2,63 +2,53 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from vllmdoctor.rules import model
 from vllmdoctor.rules.check.completeness import is_follow_up
 from vllmdoctor.rules.check.folder import RuleFolder, issue
 from vllmdoctor.rules.check.issue import Issue
 from vllmdoctor.rules.check.samples import sample_places, seen_text
+from vllmdoctor.rules.prefilter import candidates, compiled
 
 _LOUDNESS = {"any": 0, "warning": 1, "error": 2, "traceback": 2}
-
-
-@dataclass(frozen=True, slots=True)
-class _Matcher:
-    rule: model.Rule
-    signature: model.Signature
-    search: re.Pattern[str]
-
-    def matches(self, text: str) -> bool:
-        literals = self.signature.literals
-        if not all(any(literal in text for literal in group) for group in literals) or not self.search.search(text):
-            return False
-        return not (self.signature.unless and re.search(self.signature.unless, text))
 
 
 class OverlapCheck:
     name = "overlap"
 
     def issues(self, folder: RuleFolder) -> Iterator[Issue]:
-        matchers = [
-            _Matcher(rule, signature, re.compile(signature.pattern))
-            for rule in folder.all_rules().values()
-            for signature in rule.signatures
+        samples = [
+            (rule, own, sample, seen_text(sample.value, own))
+            for rule, own, place in folder.signatures()
+            for sample in sample_places(place)
         ]
-        noise = [(entry.id, re.compile(entry.pattern)) for entry in _noise(folder)]
-        for rule, own, place in folder.signatures():
-            for sample in sample_places(place):
-                text = seen_text(sample.value, own)
-                for other in _others(rule, own, text, matchers):
-                    problem = f"the rule {other!r} matches this sample too; make one of them narrower, or relate them"
-                    yield issue(sample, self.name, problem)
-                for name in (name for name, pattern in noise if pattern.search(text)):
-                    yield issue(sample, self.name, f"the noise {name!r} matches this sample, so it would never count")
+        texts = [text for *_, text in samples]
+        others: dict[int, set[str]] = {}
+        signatures = [(rule, signature) for rule in folder.all_rules().values() for signature in rule.signatures]
+        for item, index in candidates([signature.literals for _, signature in signatures], texts):
+            (other, signature), (rule, own, _, text) = signatures[item], samples[index]
+            if (
+                other.id != rule.id
+                and _meet(own, signature)
+                and not _related(rule, other)
+                and _matches(signature, text)
+            ):
+                others.setdefault(index, set()).add(other.id)
+        for index, names in others.items():
+            problem = "matches this sample too; make one of them narrower, or relate them"
+            yield from (issue(samples[index][2], self.name, f"the rule {name!r} {problem}") for name in sorted(names))
+        for entry in _noise(folder):
+            for index in (index for _, index in candidates([entry.literals], texts)):
+                if compiled(entry.pattern).search(texts[index]):
+                    problem = f"the noise {entry.id!r} matches this sample, so it would never count"
+                    yield issue(samples[index][2], self.name, problem)
 
 
-def _others(rule: model.Rule, own: model.Signature, text: str, matchers: list[_Matcher]) -> list[str]:
-    """Ids of the rules that would match the text beside the rule itself, without a reason to."""
-    found = {
-        matcher.rule.id
-        for matcher in matchers
-        if matcher.rule.id != rule.id
-        and not _related(rule, matcher.rule)
-        and _meet(own, matcher.signature)
-        and matcher.matches(text)
-    }
-    return sorted(found)
+def _matches(signature: model.Signature, text: str) -> bool:
+    if not compiled(signature.pattern).search(text):
+        return False
+    return not (signature.unless and compiled(signature.unless).search(text))
 
 
 def _related(one: model.Rule, other: model.Rule) -> bool:

@@ -44,10 +44,10 @@ class PatternCheck:
         items = [place for _, _, place in folder.signatures()]
         items += [item for group in _GROUPS for item in folder.fact_entries(group)]
         for item in items:
-            if item.value.get("where") == "frame" or item.value.get("literals"):
-                continue
             pattern = item.value.get("pattern")
-            if isinstance(pattern, str) and _compiles(pattern) and not required_literals(pattern):
+            if item.value.get("where") == "frame" or not isinstance(pattern, str) or not _compiles(pattern):
+                continue
+            if not _has_long_set(item.value.get("literals") or required_literals(pattern)):
                 problem = f"no literal of {MIN_LENGTH} characters must occur; add `literals:` or make it more exact"
                 yield issue(at(item, "pattern"), self.name, problem)
 
@@ -70,6 +70,10 @@ def pattern_problems(pattern: str, *, lines: bool = False) -> list[str]:
     if tree.state.flags & ~re.UNICODE or _scoped_flags(tree):
         problems.append("has inline flags such as (?i); write [Ee]rror instead")
     return list(dict.fromkeys(problems))
+
+
+def _has_long_set(sets: Iterable[Any]) -> bool:
+    return any(group and min(len(str(literal)) for literal in group) >= MIN_LENGTH for group in sets)
 
 
 def _compiles(pattern: str) -> bool:

@@ -1,0 +1,1 @@
+"""vLLM's own message templates in, what the rules know of them out: drift, coverage, provenance of the unknown."""
