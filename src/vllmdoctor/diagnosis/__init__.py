@@ -26,6 +26,7 @@ from vllmdoctor.facts.model import Fact
 from vllmdoctor.facts.read import read_facts
 from vllmdoctor.facts.table import FactMap, Reading, combined, completed, lookup_in
 from vllmdoctor.logs.model import Log, Run
+from vllmdoctor.rules.guarded import too_slow
 from vllmdoctor.rules.model import Catalogue, Rule
 
 __all__ = ["diagnose"]
@@ -61,7 +62,7 @@ def diagnose(log: Log, catalogue: Catalogue, machine_facts: Sequence[Reading] = 
         runs=tuple(_run_verdict(run, j) for run, j in zip(log.runs, judged, strict=True)),
         unrecognized=_unrecognized(last, catalogue),
         last_phase=last.state.last_phase,
-        notices=_notices(status, last, findings),
+        notices={**_notices(status, last, findings), **_given_up_rules(catalogue)},
         missing=last.verdict.missing,
     )
 
@@ -112,6 +113,11 @@ def _unrecognized(last: _Judged, catalogue: Catalogue) -> Unrecognized | None:
 def _run_verdict(run: Run, judged: _Judged) -> RunVerdict:
     root = judged.root if judged.verdict.status != UNRECOGNIZED else None
     return RunVerdict(run.number, run.first, run.last, judged.verdict.status, root.id if root else "")
+
+
+def _given_up_rules(catalogue: Catalogue) -> dict[str, str]:
+    names = too_slow(catalogue.guards)
+    return {"rule-too-slow": ", ".join(names)} if names else {}
 
 
 def _notices(status: str, last: _Judged, findings: Sequence[Finding]) -> dict[str, str]:

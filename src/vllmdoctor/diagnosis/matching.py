@@ -12,6 +12,7 @@ from vllmdoctor.facts.read import readings_of
 from vllmdoctor.facts.table import Reading
 from vllmdoctor.logs.model import Line, Record
 from vllmdoctor.rules.expressions import Lookup
+from vllmdoctor.rules.guarded import too_slow
 from vllmdoctor.rules.model import CAUSE, Catalogue, Rule, Signature
 from vllmdoctor.rules.prefilter import candidates, compiled, search
 
@@ -45,8 +46,8 @@ def find_matches(state: RunState, catalogue: Catalogue) -> list[Match]:
             if match and _phase_fits(signature, position, state):
                 found.append(match)
     found.extend(_traceback_matches([(r, s) for r, s in pairs if s.scope == "traceback"], state, catalogue))
-    found.sort(key=lambda match: match.position)
-    return found
+    given_up = too_slow(catalogue.guards)
+    return sorted((m for m in found if m.rule.id not in given_up), key=lambda match: match.position)
 
 
 def when_admits(match: Match, lookup: Lookup) -> bool:

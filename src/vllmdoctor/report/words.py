@@ -107,6 +107,9 @@ _NOTICES: Mapping[str, str] = {
     "not-ready": _("Nothing in the log says that the server became ready."),
     "mixed-languages": _("Some texts are not translated yet and are shown in English."),
     "several-failures": _("More than one independent failure is in this run."),
+    "rule-too-slow": _(
+        "A pattern of {value} took too long and was skipped; `vllmdoctor rules check DIR` tells which pattern it is."
+    ),
 }
 _NOTICES_WITHOUT_VALUE: Mapping[str, str] = {
     "log-ends-early": _("The log ends before the server is ready."),

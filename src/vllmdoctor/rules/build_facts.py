@@ -41,7 +41,9 @@ def fact_groups(pattern: str) -> list[str]:
 def _check_names(field: Field, names: dict[str, model.FactName]) -> None:
     lines = field.get("lines")
     for line in lines.items() if lines else []:
-        for name in (*fact_groups(str(line.value["pattern"])), *(line.value.get("constants") or ())):
+        carried = fact_groups(str(line.value["pattern"]))
+        units = {f"{name}_unit" for name in carried}
+        for name in (*carried, *(c for c in line.value.get("constants") or () if c not in units)):
             if name not in names:
                 raise line.error(f"the fact {name!r} is not declared under `facts:`")
     derived = field.get("derived")
