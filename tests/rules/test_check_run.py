@@ -61,6 +61,11 @@ def test_everything_wrong_at_once_is_no_traceback(folder: Folder) -> None:
     assert {"rules/memory/a.yaml", "rules/remedies/b.yaml", "rules/facts/c.yaml", "rules/memory/d.vi.yaml"} <= files
 
 
+def test_one_bad_fact_line_is_one_issue(folder: Folder) -> None:
+    folder.facts["lines"].append({"pattern": "the (?P<undeclared>value)", "samples": ["the value"]})
+    assert [issue.check for issue in check_rules(folder.write())] == ["build"]
+
+
 @pytest.mark.parametrize("name", ["empty", "missing"])
 def test_a_folder_without_rules(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()

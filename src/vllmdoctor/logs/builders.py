@@ -95,6 +95,7 @@ class ExceptionBuilder:
         self.anchor = line
         self._blank = False
         self._loose_source = False
+        self._indented_source = False
         self._notebook = False
 
     @property
@@ -143,7 +144,7 @@ class ExceptionBuilder:
             self.name = name
             self.message.append(line)
             return True
-        if self._loose_source and self.frames:
+        if self._loose_source and self.frames and not self._indented_source:
             self._loose_source = False
             self._add_source(text)
             return True
@@ -180,6 +181,7 @@ class ExceptionBuilder:
             self.frames.append(Frame("", None, ""))
             self.sources.append("")
         self._loose_source = False
+        self._indented_source = True
         self._add_source(text)
         return True
 

@@ -18,7 +18,7 @@ def build_fact_book(fields: list[Field], known: Mapping[str, model.FactName] | N
     """`known` are facts declared elsewhere. Raises RuleError for an undeclared fact or a bad pattern."""
     for field in fields:
         field.only("facts", "lines", "derived", "marks", "noise", "healthy")
-    names = dict(known or {}) | {name.name: name for field in fields for name in _list(field, "facts", _name)}
+    names = dict(known or {}) | {name.name: name for field in fields for name in _list(field, "facts", build_fact_name)}
     book = model.FactBook(
         names=names,
         lines=tuple(line for field in fields for line in _list(field, "lines", _line)),
@@ -52,7 +52,7 @@ def _check_names(field: Field, names: dict[str, model.FactName]) -> None:
             raise item.error(f"the fact {item.value['fact']!r} is not declared under `facts:`")
 
 
-def _name(field: Field) -> model.FactName:
+def build_fact_name(field: Field) -> model.FactName:
     field.only("name", "type", "unit", "combine", "title")
     return model.FactName(
         name=field.need("name").string(),

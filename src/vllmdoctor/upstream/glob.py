@@ -7,16 +7,22 @@ from dataclasses import dataclass
 
 from vllmdoctor.upstream.templates import Piece
 
-_CUT_LITERAL = 20  # so many characters of a template must stand in a text that ends before the template does
+_CUT_LITERAL = 30  # so many characters of a template must stand in a text that ends before the template does
+_CUT_TAIL = 6
+
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class GlobMatch:
-    """Where the template stands in the text, and the value of each placeholder (None behind the end of a cut text)."""
+    """Where each literal stands in the text, and the value of each placeholder (None behind the end of a cut text)."""
 
-    start: int
-    end: int
+    literals: tuple[Span, ...]
     values: tuple[str | None, ...]
+
+    def shared(self, start: int, end: int) -> int:
+        """How many characters of a span are the template's own."""
+        return sum(max(0, min(end, last) - max(start, first)) for first, last in self.literals)
 
 
 def glob_match(pieces: Sequence[Piece], text: str, *, cut: bool = False) -> GlobMatch | None:
@@ -24,40 +30,35 @@ def glob_match(pieces: Sequence[Piece], text: str, *, cut: bool = False) -> Glob
 
     Taking the leftmost place of every literal is complete for existence, as with `*` in file names.
     """
-    start, position, matched = -1, 0, 0
+    literals: list[Span] = []
     values: list[str | None] = []
-    waiting = 0
+    position = waiting = 0
     for piece in pieces:
         if piece.placeholder:
             waiting += 1
             continue
         found = text.find(piece.text, position)
         if found < 0:
-            if not (cut and _ends_inside(piece.text, text, position, matched)):
-                return None
-            return GlobMatch(max(start, 0), len(text), tuple(values) + (None,) * (_placeholders(pieces) - len(values)))
-        values += _values(text[position:found], waiting)
+            tail = _cut_tail(piece.text, text, position, literals) if cut else None
+            missing = sum(piece.placeholder for piece in pieces) - len(values)
+            return tail and GlobMatch((*literals, tail), (*values, *([None] * missing)))
+        values += _shared_value(text[position:found], waiting)
         waiting = 0
-        start = found if start < 0 else start
         position = found + len(piece.text)
-        matched += len(piece.text)
-    values += _values(text[position:], waiting)
-    return GlobMatch(0 if pieces and pieces[0].placeholder else max(start, 0), len(text) if waiting else position, tuple(values))
+        literals.append((found, position))
+    return GlobMatch(tuple(literals), (*values, *_shared_value(text[position:], waiting)))
 
 
-def _placeholders(pieces: Sequence[Piece]) -> int:
-    return sum(piece.placeholder for piece in pieces)
-
-
-def _values(between: str, waiting: int) -> list[str | None]:
+def _shared_value(between: str, placeholders: int) -> list[str | None]:
     """Neighbouring placeholders share what stands between two literals; the first one gets it."""
-    return [between, *([""] * (waiting - 1))] if waiting else []
+    return [between, *([""] * (placeholders - 1))] if placeholders else []
 
 
-def _ends_inside(literal: str, text: str, position: int, matched: int) -> bool:
-    """True when the text's end is a beginning of the literal, or the text ends in the placeholder before it."""
-    tail = text[position:].rstrip(" .…")
-    for size in range(min(len(literal), len(tail)), 0, -1):
-        if tail.endswith(literal[:size]):
-            return matched + size >= _CUT_LITERAL
-    return matched >= _CUT_LITERAL
+def _cut_tail(literal: str, text: str, position: int, before: Sequence[Span]) -> Span | None:
+    """Where the text ends with a beginning of the literal, when enough of the template stands there in all."""
+    end = len(text.rstrip(" .…"))
+    matched = sum(last - first for first, last in before)
+    for size in range(min(len(literal), end - position), _CUT_TAIL - 1, -1):
+        if text.endswith(literal[:size], position, end):
+            return (end - size, end) if matched + size >= _CUT_LITERAL else None
+    return None

@@ -14,6 +14,7 @@ from vllmdoctor.upstream.relaxed import FILLING, MARK, relaxed_pattern
 from vllmdoctor.upstream.templates import INFO, WARNING, Piece, Template, folded, pieces_of
 
 _LEAST_LITERAL = 8  # characters of the template itself that a match must hold
+_LEAST_SHARE = 0.4
 _SAMPLE_WORDS = 3
 _QUOTED = re.compile(r"!r(?::|$)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z_]{2,}")
@@ -111,6 +112,9 @@ def _by_sample(signatures: Sequence[Signature], templates: Sequence[Template]) -
 
 
 def _is_instance(sample: str, pieces: Sequence[Piece], span: re.Match[str] | None) -> bool:
-    """The sample shows the template, at the place that the signature's pattern matches."""
+    """The sample shows the template, and it is the template's own words that the signature's pattern matches."""
     match = glob_match(pieces, sample, cut=True)
-    return match is not None and span is not None and match.start < span.end() and span.start() < match.end
+    if match is None or span is None:
+        return False
+    shared = match.shared(span.start(), span.end())
+    return shared >= max(_LEAST_LITERAL, _LEAST_SHARE * (span.end() - span.start()))

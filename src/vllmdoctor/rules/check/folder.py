@@ -9,7 +9,7 @@ from typing import Protocol
 
 from vllmdoctor.errors import RuleError
 from vllmdoctor.rules.build import Field, build_remedy, build_rule
-from vllmdoctor.rules.build_facts import build_fact_book
+from vllmdoctor.rules.build_facts import build_fact_book, build_fact_name
 from vllmdoctor.rules.check.issue import ERROR, Issue
 from vllmdoctor.rules.model import Catalogue, FactBook, FactName, Remedy, Rule, Signature
 from vllmdoctor.rules.yaml_source import Documents, read_rules_folder
@@ -107,4 +107,17 @@ def open_rule_folder(path: Path, base: Catalogue | None = None) -> RuleFolder:
         folder.facts = build_fact_book(folder.documents.facts, base.facts.names if base else None)
     except RuleError as problem:
         folder.unbuildable.append(problem)
+        folder.facts = FactBook(names=_declared_names(folder))
     return folder
+
+
+def _declared_names(folder: RuleFolder) -> dict[str, FactName]:
+    """The declarations alone: one bad line must not make every rule look wrong."""
+    names = dict(folder.base.facts.names if folder.base else {})
+    for place in folder.fact_entries("facts"):
+        try:
+            name = build_fact_name(place)
+        except RuleError:
+            continue  # `build_fact_book` has reported it, or will when the first problem is solved
+        names[name.name] = name
+    return names
