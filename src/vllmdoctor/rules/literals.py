@@ -14,6 +14,7 @@ sre: Any = importlib.import_module(_MODULES[0])
 sre_parser: Any = importlib.import_module(_MODULES[1])
 
 MIN_LENGTH = 4
+MIN_RAW_LENGTH = 5  # `vllm` stands in every prefix of a container
 _MAX_LENGTH = 48
 _MAX_ALTERNATIVES = 24
 _MAX_SETS = 2
@@ -58,7 +59,7 @@ def raw_literals(sets: LiteralSets, common: str = "") -> tuple[str, ...]:
 def _rarest(literal: str, common: str) -> str:
     """Spaces stay inside: words that are common one by one ("error", "must") are rare together."""
     runs = (run.strip() for run in _ESCAPED.split(literal))
-    return max((run for run in runs if len(run) >= MIN_LENGTH and run not in common), key=len, default="")
+    return max((run for run in runs if len(run) >= MIN_RAW_LENGTH and run not in common), key=len, default="")
 
 
 def _sets(tree: Iterable[Any]) -> list[set[str]]:

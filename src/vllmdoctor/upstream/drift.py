@@ -1,0 +1,190 @@
+"""The rules and the templates of vLLM in, what the rules claim and vLLM's source contradicts out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vllmdoctor.errors import UsageError
+from vllmdoctor.rules.model import Catalogue, Signature
+from vllmdoctor.rules.versions import Release, release_of
+from vllmdoctor.upstream.coverage import Coverage, coverage_of
+from vllmdoctor.upstream.matching import Link, links
+from vllmdoctor.upstream.templates import MESSAGE_KINDS, Template, from_tsv, releases_of
+from vllmdoctor.upstream.tree import from_tree, version_of
+
+WORDING, FILE, VERSIONS = "wording", "file", "versions"
+_TOLERANCE = 1  # a table has samples of releases: a message may be up to one of them older or younger than it says
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A claim of a signature that vLLM's source contradicts. `number` counts the rule's signatures from 1."""
+
+    kind: str  # wording, file, versions
+    rule: str
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A signature of vLLM's own messages, with its rule and number."""
+
+    rule: str
+    number: int
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """`unfound` are signatures of which the source has no message, where that proves nothing (see `Source.whole`)."""
+
+    version: str
+    templates: int
+    signatures: int
+    faults: tuple[Fault, ...]
+    unfound: tuple[Place, ...]
+    coverage: Coverage
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """vLLM's messages. `releases` are those that they were read from; `whole` says that nothing printed is missing.
+
+    A table holds what is raised and logged as error or warning, a tree every text of one release.
+    """
+
+    templates: Sequence[Template]
+    releases: Sequence[Release]
+    version: str
+    whole: bool
+
+
+def read_source(path: Path, version: str = "") -> Source:
+    """From a table or a tree. Raises InputError for anything else, UsageError for a version that cannot be told."""
+    if path.suffix == ".tsv":
+        templates = from_tsv(path)
+        return Source(templates, releases_of(templates), _chosen(version, releases_of(templates)), whole=False)
+    version = version or version_of(path)
+    release = release_of(version)
+    if release is None:
+        raise UsageError(f"{path} does not tell its version; add `--version 0.9.1`")
+    return Source(from_tree(path, version), (release,), version, whole=True)
+
+
+def _chosen(version: str, releases: Sequence[Release]) -> str:
+    if version and release_of(version) is None:
+        raise UsageError(f"--version {version}: no release such as 0.9.1")
+    return version or text_of(releases[-1] if releases else (0, 0, 0))
+
+
+def text_of(release: Release) -> str:
+    return ".".join(map(str, release))
+
+
+def drift_of(catalogue: Catalogue, source: Source) -> Drift:
+    """Faults over all releases of the source, coverage for its version."""
+    rules = catalogue.signatures()
+    places = _places(rules)
+    found = links([signature for _, signature in rules], source.templates)
+    linked: dict[int, list[Link]] = {}
+    for link in found:
+        linked.setdefault(link.signature, []).append(link)
+    own = [index for index, (_, signature) in enumerate(rules) if signature.origin == "vllm"]
+    faults, unfound = [], []
+    for index in own:
+        templates = [source.templates[link.template] for link in linked.get(index, ())]
+        if not templates and not (source.whole and _is_claimed(places[index], source)):
+            unfound.append(places[index])
+        faults += _faults(places[index], templates, source)
+    categories = {rule_id: catalogue.rules[rule_id].category for rule_id in {name for name, _ in rules}}
+    coverage = coverage_of(source.templates, found, rules, categories, release_of(source.version))
+    return Drift(source.version, _messages(source), len(own), tuple(faults), tuple(unfound), coverage)
+
+
+def _messages(source: Source) -> int:
+    return sum(template.kind in MESSAGE_KINDS for template in source.templates)
+
+
+def _places(rules: Sequence[tuple[str, Signature]]) -> list[Place]:
+    numbers: dict[str, int] = {}
+    places = []
+    for rule, signature in rules:
+        numbers[rule] = numbers.get(rule, 0) + 1
+        places.append(Place(rule, numbers[rule], signature))
+    return places
+
+
+def _is_claimed(place: Place, source: Source) -> bool:
+    """The rule says that Python code of one of these releases prints it, so that it must be found."""
+    signature = place.signature
+    in_python = any(file.startswith("vllm/") and file.endswith(".py") for file in signature.raised)
+    claimed = any(signature.versions.admits(release) for release in source.releases)
+    return in_python and claimed and signature.scope not in ("traceback", "gpus")
+
+
+def _faults(place: Place, templates: Sequence[Template], source: Source) -> list[Fault]:
+    signature = place.signature
+    if not templates:
+        missing = source.whole and _is_claimed(place, source)
+        return [_fault(WORDING, place, f"no message of vLLM {source.version} has its wording")] if missing else []
+    claimed = [release for release in source.releases if signature.versions.admits(release)]
+    alive = [template for template in templates if any(template.exists_in(release) for release in claimed)]
+    if not alive and source.whole:
+        return [_fault(VERSIONS, place, f"claims {signature.versions.text!r}, but {source.version} has it: {_spot(templates)}")]
+    if not alive:
+        text = f"claims {signature.versions.text!r}, but its wording is in {_span(templates)} only: {_spot(templates)}"
+        return [_fault(WORDING, place, text)]
+    faults = [] if source.whole else _range_faults(place, templates, alive, claimed, source.releases)
+    return [*faults, *_file_faults(place, alive)]
+
+
+def _range_faults(
+    place: Place,
+    templates: Sequence[Template],
+    alive: Sequence[Template],
+    claimed: Sequence[Release],
+    releases: Sequence[Release],
+) -> list[Fault]:
+    """The claim reaches further than any message goes, or stops where a message that it includes goes on."""
+    at = {release: position for position, release in enumerate(releases)}
+    begin, end = at[claimed[0]], at[claimed[-1]]
+    first = min(at[t.first] for t in templates if t.first)
+    last = max(at[t.last] for t in templates if t.last)
+    earliest = min(at[t.first] for t in alive if t.first)
+    latest = max(at[t.last] for t in alive if t.last)
+    claim = place.signature.versions.text or "all versions"
+    faults = []
+    if first - begin > _TOLERANCE:
+        faults.append(f"claims {claim!r}, but its wording begins with {text_of(releases[first])}: {_spot(templates)}")
+    if begin - earliest > _TOLERANCE:
+        faults.append(f"claims {claim!r}, but {text_of(releases[earliest])} has its wording: {_spot(alive)}")
+    if end - last > _TOLERANCE:
+        faults.append(f"claims {claim!r}, but its wording ends with {text_of(releases[last])}: {_spot(templates)}")
+    if latest - end > _TOLERANCE:
+        faults.append(f"claims {claim!r}, but {text_of(releases[latest])} has its wording: {_spot(alive)}")
+    return [_fault(VERSIONS, place, text) for text in faults]
+
+
+def _file_faults(place: Place, templates: Sequence[Template]) -> list[Fault]:
+    """None of the named files prints it. A message of several files is not asked about: a table names one of them."""
+    raised = tuple(place.signature.raised)
+    if not raised or any(t.moved or t.file.startswith(raised) for t in templates):
+        return []
+    return [_fault(FILE, place, f"`raised` names {', '.join(raised)}, but the message is in {_spot(templates)}")]
+
+
+def _fault(kind: str, place: Place, text: str) -> Fault:
+    return Fault(kind, place.rule, place.number, text)
+
+
+def _span(templates: Sequence[Template]) -> str:
+    releases = sorted(release for t in templates for release in (t.first, t.last) if release)
+    return f"{text_of(releases[0])} to {text_of(releases[-1])}" if releases else "another version"
+
+
+def _spot(templates: Sequence[Template]) -> str:
+    files = list(dict.fromkeys(template.file for template in templates))
+    return ", ".join(files[:3]) + (" …" if len(files) > 3 else "")
