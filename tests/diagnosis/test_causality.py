@@ -140,3 +140,29 @@ def test_echoed_settings_and_advice_never_match() -> None:
         rule("oom", "CUDA out of memory"),
     )
     assert (found.status, found.findings) == ("healthy", ())
+
+
+def test_an_observer_yields_to_an_exception_that_no_rule_knows() -> None:
+    found = diagnosis(
+        """
+        Traceback (most recent call last):
+          File "/opt/model/code.py", line 7, in forward
+            boom()
+        ZeroDivisionError: division by zero
+        (EngineCore pid=7) ERROR 05-22 10:00:02 [multiproc_executor.py:284] Worker proc VllmWorker-1 died unexpectedly
+        """,
+        rule("died", "died unexpectedly", observes=True),
+    )
+    assert found.status == "unrecognized-failure"
+    assert roles(found) == {"died": "contributing"}
+
+
+def test_the_worst_rank_decides_the_memory_of_a_finding() -> None:
+    found = diagnosis(
+        """
+        (EngineCore_DP0 pid=7) ERROR 05-22 10:00:02 [core.py:1] ValueError: too little (3.50 GiB)
+        (EngineCore_DP1 pid=8) ERROR 05-22 10:00:02 [core.py:1] ValueError: too little (2.25 GiB)
+        """,
+        rule("little", r"too little \((?P<available_kv_gib>[\d.]+) GiB\)"),
+    )
+    assert found.findings[0].facts["available_kv_gib"].value == 2.25

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vllmdoctor.diagnosis.causality import Placed
+from vllmdoctor.diagnosis.matching import Match
 from vllmdoctor.diagnosis.model import (
     CONFIRMED,
     POSSIBLE,
@@ -17,12 +18,13 @@ from vllmdoctor.diagnosis.model import (
 from vllmdoctor.diagnosis.state import RunState
 from vllmdoctor.facts.counted import memory_of_processes
 from vllmdoctor.facts.read import facts_in
-from vllmdoctor.facts.table import FactMap, combined, completed, lookup_in
+from vllmdoctor.facts.table import FactMap, Reading, combined, completed, lookup_in
 from vllmdoctor.rules.expressions import UNKNOWN, Expression, Lookup, Value
 from vllmdoctor.rules.model import Catalogue, Cause, FactBook, Fix
 from vllmdoctor.rules.versions import release_of
 
 MAX_EVIDENCE = 5
+MAX_MATCHES = 50  # of a crash loop's hundreds
 _VERSION = "vllm_version"
 
 
@@ -49,9 +51,17 @@ def finding_of(placed: Placed, state: RunState, facts: FactMap, catalogue: Catal
 
 
 def _own_facts(placed: Placed, book: FactBook) -> FactMap:
-    match = placed.decisive
-    readings = [*facts_in(match.record, book), *memory_of_processes([match.record]), *match.readings]
-    return combined(readings, book)
+    """What the evidence itself tells. For facts of which the worst rank decides, all matches count."""
+    decisive = _readings(placed.decisive, book)
+    if len(placed.matches) == 1:
+        return combined(decisive, book)
+    others = [reading for match in placed.matches[1:MAX_MATCHES] for reading in _readings(match, book)]
+    worst = [r for r in others if r.name in book.names and book.names[r.name].combine in ("min", "max")]
+    return combined([*worst, *decisive], book)
+
+
+def _readings(match: Match, book: FactBook) -> list[Reading]:
+    return [*facts_in(match.record, book), *memory_of_processes([match.record]), *match.readings]
 
 
 def _evidence(placed: Placed) -> tuple[Evidence, ...]:

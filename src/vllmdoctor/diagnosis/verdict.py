@@ -125,12 +125,14 @@ def _chain_is_matched(record: Record, state: RunState, matched: frozenset[int]) 
 def _outweighs(suspect: Record, root: Placed, state: RunState) -> bool:
     """True when an unrecognised exception must be the cause rather than the rule that matched something else.
 
-    A warning is no cause while an exception stands unexplained; and an exception of a deeper process that was printed
-    before comes first.
+    A warning is no cause while an exception stands unexplained; what only observes that a process is gone follows from
+    an exception printed before; and an exception of a deeper process that was printed before comes first.
     """
     if suspect.kind != "exception":
         return False
     decisive = root.decisive
+    if root.rule.observes and suspect.index < decisive.record.index:
+        return True
     if decisive.strength > 0 and not root.rule.user_supplied:
         return suspect.index > decisive.record.index and rank_of(decisive.record) != "error"
     if not suspect.process.name or not decisive.record.process.name:

@@ -105,6 +105,13 @@ def _string(parent: Field, key: str, default: str = "", choices: Iterable[str] =
     return found.string(choices) if found else default
 
 
+def _flag(parent: Field, key: str) -> bool:
+    found = parent.get(key)
+    if found is not None and not isinstance(found.value, bool):
+        raise found.error("is neither true nor false")
+    return bool(found and found.value)
+
+
 def _text(parent: Field, key: str) -> Text:
     found = parent.get(key)
     return _as_text(found) if found else EMPTY
@@ -287,7 +294,7 @@ def _reference(field: Field) -> model.Reference:
 
 RULE_FIELDS = (
     "id", "category", "role", "severity", "phase", "title", "summary", "first_check", "signatures", "explained_by",
-    "causes", "fixes", "does_not_help", "verify", "references", "related", "aliases",
+    "causes", "fixes", "does_not_help", "verify", "references", "related", "observes", "aliases",
 )  # fmt: skip
 
 
@@ -312,5 +319,6 @@ def build_rule(field: Field, remedies: Mapping[str, model.Remedy]) -> model.Rule
         verify=_list(field, "verify", _verification),
         references=_list(field, "references", _reference),
         related=_strings(field, "related"),
+        observes=_flag(field, "observes"),
         aliases=_strings(field, "aliases"),
     )

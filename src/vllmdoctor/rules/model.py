@@ -162,6 +162,7 @@ class Rule:
     verify: tuple[Verification, ...] = ()
     references: tuple[Reference, ...] = ()
     related: tuple[str, ...] = ()
+    observes: bool = False  # only sees that another process is gone or silent: an unexplained exception comes first
     aliases: tuple[str, ...] = ()
     user_supplied: bool = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +60,11 @@ class Source:
     releases: Sequence[Release]
     version: str
     whole: bool
+
+    def may_have(self, file: str, release: Release) -> bool:
+        """The file has messages in that release, or nothing is known of it."""
+        known = [template for template in self.templates if template.file.startswith(file)]
+        return not known or any(template.exists_in(release) for template in known)
 
 
 def read_source(path: Path, version: str = "") -> Source:
@@ -137,35 +142,46 @@ def _faults(place: Place, templates: Sequence[Template], source: Source) -> list
     if not alive:
         text = f"claims {signature.versions.text!r}, but its wording is in {_span(templates)} only: {_spot(templates)}"
         return [_fault(WORDING, place, text)]
-    faults = [] if source.whole else _range_faults(place, templates, alive, claimed, source.releases)
+    faults = [] if source.whole else _range_faults(place, templates, alive, claimed, source)
     return [*faults, *_file_faults(place, alive)]
 
 
 def _range_faults(
-    place: Place,
-    templates: Sequence[Template],
-    alive: Sequence[Template],
-    claimed: Sequence[Release],
-    releases: Sequence[Release],
+    place: Place, templates: Sequence[Template], alive: Sequence[Template], claimed: Sequence[Release], source: Source
 ) -> list[Fault]:
     """The claim reaches further than any message goes, or stops where a message that it includes goes on."""
-    at = {release: position for position, release in enumerate(releases)}
+    at = {release: position for position, release in enumerate(source.releases)}
     begin, end = at[claimed[0]], at[claimed[-1]]
-    first = min(at[t.first] for t in templates if t.first)
-    last = max(at[t.last] for t in templates if t.last)
-    earliest = min(at[t.first] for t in alive if t.first)
-    latest = max(at[t.last] for t in alive if t.last)
-    claim = place.signature.versions.text or "all versions"
-    faults = []
-    if first - begin > _TOLERANCE:
-        faults.append(f"claims {claim!r}, but its wording begins with {text_of(releases[first])}: {_spot(templates)}")
-    if begin - earliest > _TOLERANCE:
-        faults.append(f"claims {claim!r}, but {text_of(releases[earliest])} has its wording: {_spot(alive)}")
-    if end - last > _TOLERANCE:
-        faults.append(f"claims {claim!r}, but its wording ends with {text_of(releases[last])}: {_spot(templates)}")
-    if latest - end > _TOLERANCE:
-        faults.append(f"claims {claim!r}, but {text_of(releases[latest])} has its wording: {_spot(alive)}")
-    return [_fault(VERSIONS, place, text) for text in faults]
+    first, last = _reach(templates, at)
+    earliest, latest = _reach(alive, at)
+    begins = first - begin > _TOLERANCE and not _elsewhere(place, templates, source, claimed[0])
+    ends = end - last > _TOLERANCE and not _elsewhere(place, templates, source, claimed[-1])
+    texts = [
+        (begins, f"its wording begins with {text_of(source.releases[first])}", templates),
+        (begin - earliest > _TOLERANCE, f"{text_of(source.releases[earliest])} has its wording", alive),
+        (ends, f"its wording ends with {text_of(source.releases[last])}", templates),
+        (latest - end > _TOLERANCE, f"{text_of(source.releases[latest])} has its wording", alive),
+    ]
+    claim = repr(place.signature.versions.text) if place.signature.versions.text else "all versions"
+    return [
+        _fault(VERSIONS, place, f"claims {claim}, but {text}: {_spot(found)}") for holds, text, found in texts if holds
+    ]
+
+
+def _reach(templates: Sequence[Template], at: Mapping[Release, int]) -> tuple[int, int]:
+    return min(at[t.first] for t in templates if t.first), max(at[t.last] for t in templates if t.last)
+
+
+def _elsewhere(place: Place, templates: Sequence[Template], source: Source, release: Release) -> bool:
+    """The signature looks at what a table does not hold (info lines), or names another file that may print it then.
+
+    A table has no message of some files, because they print it in a way that cannot be read from the source.
+    """
+    if place.signature.scope in ("any", "end"):
+        return True
+    known = tuple({template.file for template in templates})
+    others = [file for file in place.signature.raised if not any(name.startswith(file) for name in known)]
+    return any(source.may_have(file, release) for file in others)
 
 
 def _file_faults(place: Place, templates: Sequence[Template]) -> list[Fault]:
