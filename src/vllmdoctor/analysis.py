@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from vllmdoctor.diagnosis import diagnose
 from vllmdoctor.diagnosis.model import Diagnosis
@@ -17,6 +17,9 @@ from vllmdoctor.report.model import InputReport, Report
 from vllmdoctor.rules.literals import raw_literals
 from vllmdoctor.rules.load import load_catalogue
 from vllmdoctor.rules.model import Catalogue
+
+if TYPE_CHECKING:
+    from vllmdoctor.upstream.provenance import Provenance
 
 _BLOCK_LITERALS = frozenset({b"Traceback (most recent call last)"})
 _ALWAYS = (
@@ -39,13 +42,18 @@ def analyze_inputs(
     rules_folders: Sequence[Path] = (),
     redact: bool = True,
     progress: Callable[[int], None] | None = None,
+    vllm: Path | None = None,
 ) -> Report:
     """Reads the inputs and reports on the last run in them.
 
     `paths` are logs ("-" is standard input), `nvidia_smi` files with nvidia-smi output, `progress` is told the bytes
-    read.
+    read, `vllm` a vLLM (folder or table of messages) in which the source of an unrecognized failure is looked up.
     Raises InputError when an input cannot be read, RuleError when a rule file is wrong.
     """
+    if vllm is not None:
+        from vllmdoctor.upstream.provenance import check_source
+
+        check_source(vllm)
     catalogue = load_catalogue(language, rules_folders)
     literals = scan_literals(catalogue)
     excerpts = read_inputs(
@@ -55,7 +63,17 @@ def analyze_inputs(
     forced = {index: "nvidia-smi" for index, excerpt in enumerate(excerpts) if excerpt.name in tables}
     log = read_log((line for excerpt in excerpts for line in excerpt.lines), sections=forced)
     diagnosis = diagnose_log(log, catalogue, excerpts)
-    return build_report(diagnosis, catalogue, input_reports(excerpts, log), redact=redact)
+    provenance = _provenance(diagnosis, vllm)
+    return build_report(diagnosis, catalogue, input_reports(excerpts, log), redact=redact, provenance=provenance)
+
+
+def _provenance(diagnosis: Diagnosis, vllm: Path | None) -> Provenance | None:
+    """Imported only for a failure that no rule knows: reading source code is no part of the usual walk."""
+    if diagnosis.unrecognized is None:
+        return None
+    from vllmdoctor.upstream.provenance import provenance_of
+
+    return provenance_of(diagnosis.unrecognized.record, vllm)
 
 
 def diagnose_log(log: Log, catalogue: Catalogue, excerpts: Sequence[Excerpt]) -> Diagnosis:
@@ -83,7 +101,7 @@ def scan_literals(catalogue: Catalogue) -> list[bytes]:
 
 def input_reports(excerpts: Sequence[Excerpt], log: Log) -> tuple[InputReport, ...]:
     kinds = tuple(sorted(log.kinds))
-    return tuple(InputReport(e.name, kinds, e.total_lines, e.notes) for e in excerpts)
+    return tuple(InputReport(e.name, kinds, e.total_lines, e.notes, e.complete) for e in excerpts)
 
 
 __all__ = ["RawLine", "analyze_inputs", "diagnose_log", "input_reports", "scan_literals"]

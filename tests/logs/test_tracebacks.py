@@ -13,3 +13,19 @@ def test_an_unindented_line_after_indented_sources_is_no_source() -> None:
     )
     log = read_log(RawLine(0, number, line) for number, line in enumerate(text.split("\n"), start=1))
     assert log.runs[0].records[-1].text.startswith("Quantization method specified")
+
+
+def test_a_traceback_that_pip_sets_in_keeps_its_exception_line() -> None:
+    text = (
+        "  error: subprocess-exited-with-error\n"
+        "  ╰─> [4 lines of output]\n"
+        "      Traceback (most recent call last):\n"
+        '        File "<string>", line 372, in get_nvcc_cuda_version\n'
+        "          raise_it()\n"
+        "      AssertionError: CUDA_HOME is not set\n"
+        "      [end of output]\n"
+    )
+    log = read_log(RawLine(0, number, line) for number, line in enumerate(text.split("\n"), start=1))
+    [error] = [record for record in log.runs[0].records if record.kind == "exception"]
+    assert error.text == "AssertionError: CUDA_HOME is not set"
+    assert [(frame.function, frame.source) for frame in error.frames] == [("get_nvcc_cuda_version", "raise_it()")]

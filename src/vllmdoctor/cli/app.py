@@ -26,6 +26,13 @@ class Format(str, Enum):
     JSON = "json"
 
 
+class ReportFormat(str, Enum):
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github"
+
+
 app = typer.Typer(
     name="vllmdoctor",
     help="Reads the log of a vLLM server that failed, names the root cause and gives ranked fixes.",
@@ -35,7 +42,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 rules_app = typer.Typer(
-    help="List, show and check rules.", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+    help="List, show, check and write rules.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 app.add_typer(rules_app, name="rules")
 
@@ -44,6 +54,13 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How to print the
 RulesOption = Annotated[
     list[Path] | None,
     typer.Option("--rules", metavar="DIR", help="Add the rules of a folder; a rule of the same id replaces ours."),
+]
+
+VllmOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--vllm", metavar="PATH", help="A vLLM (its folder) to look unknown messages up in; default: the one installed."
+    ),
 ]
 
 
@@ -94,14 +111,21 @@ def analyze(
         list[str] | None,
         typer.Option("--nvidia-smi", metavar="FILE", help="nvidia-smi output of the same machine, any form."),
     ] = None,
-    format: FormatOption = Format.TEXT,
+    format: Annotated[
+        ReportFormat, typer.Option("--format", help="How to print the answer; github: annotations and job summary.")
+    ] = ReportFormat.TEXT,
     lang: LanguageOption = Language.EN,
     show_all: Annotated[bool, typer.Option("--all", help="Show every fix, cause, fact and form of command.")] = False,
     rules: RulesOption = None,
     no_redact: Annotated[
         bool, typer.Option("--no-redact", help="Leave secrets, personal names and prompts in the answer.")
     ] = False,
+    vllm: VllmOption = None,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Leave with 0 instead of 1, 3 and 4.")] = False,
+    tee: Annotated[
+        bool,
+        typer.Option("--tee", help="Pass the piped log on to standard output; the report goes to standard error."),
+    ] = False,
 ) -> None:
     """Read logs, name the root cause and give ranked fixes.
 
@@ -113,11 +137,13 @@ def analyze(
     code = analyze_and_print(
         logs or [],
         nvidia_smi=nvidia_smi or [],
-        as_json=format is Format.JSON,
+        output_format=format.value,
         language=lang.value,
         show_all=show_all,
         rules_folders=rules or [],
         redact=not no_redact,
+        tee=tee,
+        vllm=vllm,
     )
     raise typer.Exit(0 if exit_zero else code)
 
@@ -189,3 +215,46 @@ def check_rules(
     from vllmdoctor.cli.rules import check_folder
 
     raise typer.Exit(check_folder(folder, lang.value if lang else None, clean_corpus))
+
+
+@rules_app.command("drift")
+def compare_with_vllm(
+    vllm: Annotated[Path, typer.Option("--vllm", metavar="PATH", help="A vLLM's folder, or a table of its messages.")],
+    version: Annotated[str, typer.Option("--version", help="Its version, when the folder does not tell.")] = "",
+    format: FormatOption = Format.TEXT,
+    rules: RulesOption = None,
+) -> None:
+    """Compare the rules with vLLM's own messages: claims that do not hold any more, messages that no rule knows.
+
+    Nothing of vLLM is imported or executed. Exit code 1 when its source contradicts a rule.
+    """
+    from vllmdoctor.cli.drift import print_drift
+
+    raise typer.Exit(print_drift(vllm, version, as_json=format is Format.JSON, rules_folders=rules or []))
+
+
+@rules_app.command("new")
+def write_rule(
+    rule: Annotated[str, typer.Argument(metavar="ID", help="The new rule's id, such as no-cache-blocks.")],
+    log: Annotated[str, typer.Option("--from", metavar="LOG", help="A log with a failure that no rule knows.")],
+    category: Annotated[
+        str | None, typer.Option("--category", help="Its category; default: that of the nearest rule.")
+    ] = None,
+    dir: Annotated[
+        Path | None, typer.Option("--dir", metavar="DIR", help="Where to write it; default: the checkout's rules.")
+    ] = None,
+    vllm: VllmOption = None,
+    rules: RulesOption = None,
+) -> None:
+    """Write the file of a new rule from a log's unrecognized failure, with marked texts to fill in."""
+    from vllmdoctor.cli.rules_new import write_new_rule
+
+    write_new_rule(rule, log, category=category, folder=dir, vllm=vllm, rules_folders=rules or [])
+
+
+@rules_app.command("stats")
+def count_rules(format: FormatOption = Format.TEXT, rules: RulesOption = None) -> None:
+    """Count rules and signatures by category, role, origin, version, language."""
+    from vllmdoctor.cli.rules_stats import print_stats
+
+    print_stats(as_json=format is Format.JSON, rules_folders=rules or [])

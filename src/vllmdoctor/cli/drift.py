@@ -41,7 +41,10 @@ def drift_lines(drift: Drift) -> Iterator[str]:
         yield f"  {fault.rule} signature {fault.number}: {fault.text} ({fault.kind})"
     if drift.unfound:
         yield f"not among these messages, so not checked: {len(drift.unfound)}"
-        yield from (f"  {place.rule} signature {place.number}" for place in drift.unfound)
+        numbers: dict[str, list[str]] = {}
+        for place in drift.unfound:
+            numbers.setdefault(place.rule, []).append(str(place.number))
+        yield from (f"  {rule} signature {', '.join(signatures)}" for rule, signatures in numbers.items())
     yield ""
     yield from _coverage_lines(drift.coverage)
     yield ""
@@ -52,10 +55,13 @@ def _coverage_lines(coverage: Coverage) -> Iterator[str]:
     yield "messages that a rule knows (of those, by a rule for a whole family)"
     yield f"  {'':<18}" + "".join(f"{kind:>22}" for kind in KINDS)
     for area in AREAS:
-        yield f"  {area.name:<18}" + "".join(f"{_share_text(coverage.share([area.name], [kind])):>22}" for kind in KINDS)
+        yield f"  {area.name:<18}" + "".join(
+            f"{_share_text(coverage.share([area.name], [kind])):>22}" for kind in KINDS
+        )
     yield f"  {'all':<18}" + "".join(f"{_share_text(coverage.share(kinds=[kind])):>22}" for kind in KINDS)
     yield f"  start-up checks ({', '.join(CHECKS)})"
-    yield f"    raises {_share_text(coverage.share(CHECKS, [RAISE]))}, asserts {_share_text(coverage.share(CHECKS, [ASSERT]))}"
+    raises, asserts = (_share_text(coverage.share(CHECKS, [kind])) for kind in (RAISE, ASSERT))
+    yield f"    raises {raises}, asserts {asserts}"
     yield "  by category of the rule: " + ", ".join(f"{name} {count}" for name, count in coverage.categories.items())
     yield f"  left out: {coverage.wordless} that print nothing but a value"
 
@@ -100,7 +106,12 @@ def drift_document(drift: Drift) -> dict[str, Json]:
 
 
 def _share(share: Share) -> Json:
-    return {"total": share.total, "specific": share.specific, "family": share.generic, "percent": round(share.percent, 1)}
+    return {
+        "total": share.total,
+        "specific": share.specific,
+        "family": share.generic,
+        "percent": round(share.percent, 1),
+    }
 
 
 def _template(template: Template) -> Json:

@@ -42,32 +42,37 @@ def fitted(text: str, encoding: str) -> str:
     return text
 
 
-def open_console() -> Console:
-    """Standard output as a rich console that never interprets markup in what it prints."""
+def open_console(stream: TextIO | None = None) -> Console:
+    """The stream (standard output) as a rich console that never interprets markup in what it prints."""
     from rich.console import Console
 
-    stream = cast("IO[str]", FittedStream(sys.stdout))
-    return Console(file=stream, markup=False, emoji=False, highlight=False)
+    fitted_stream = cast("IO[str]", FittedStream(stream or sys.stdout))
+    return Console(file=fitted_stream, markup=False, emoji=False, highlight=False)
 
 
 def write_json(text: str) -> None:
     """JSON is UTF-8 whatever the terminal's encoding is."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    write_utf8(text, sys.stdout)
 
 
-def flush_quietly() -> None:
+def write_utf8(text: str, stream: TextIO) -> None:
+    """For what programs read: UTF-8 whatever the stream's encoding is."""
+    stream.flush()
+    stream.buffer.write(text.encode("utf-8", "replace"))
+
+
+def flush_quietly(stream: TextIO | None = None) -> None:
     """Ends the output; a reader that went away (`| head`) is no error and keeps the verdict's exit code."""
     try:
-        sys.stdout.flush()
+        (stream or sys.stdout).flush()
     except BrokenPipeError:
-        drop_output()
+        drop_output(stream)
 
 
-def drop_output() -> None:
+def drop_output(stream: TextIO | None = None) -> None:
     """Sends what is still buffered nowhere, so that Python does not complain about the closed pipe at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, (stream or sys.stdout).fileno())
 
 
 def print_error(problem: VllmDoctorError) -> None:

@@ -30,7 +30,7 @@ _ENDS_RAW = re.compile(
     r"|!{3,}|={5,}|-{10,}|_{5,} |\+-+"
     r"|INFO|/?[\w./-]{1,300}:\d+: \w*Warning: |\S+ exited with code|\{|Loading \w+|Extension modules:|Current thread 0x"
     r"|[\w./-]{1,300}\(\d+\): error|/usr/bin/ld|usage: |vllm: error|\w+\.py: error|Triton is |E\d{4} "
-    r"|[\w-]{1,60}:\d+:\d+ \[\d"
+    r"|[\w-]{1,60}:\d+:\d+ \[\d|\[end of output\]"
 )
 
 
@@ -76,7 +76,7 @@ class MessageBuilder:
             )
         if last.headed or not text or text[0] not in " \t" or line.number - last.number > 1:
             return False
-        return shapes.frame_of(text) is None and not is_bar(last.text)
+        return shapes.frame_of(text) is None and not shapes.is_traceback_start(text) and not is_bar(last.text)
 
 
 class ExceptionBuilder:
@@ -97,6 +97,8 @@ class ExceptionBuilder:
         self._loose_source = False
         self._indented_source = False
         self._notebook = False
+        # A program that quotes another one's output (pip) sets all of it in: its exception line is indented, too.
+        self._margin = ""
 
     @property
     def done(self) -> bool:
@@ -137,18 +139,23 @@ class ExceptionBuilder:
             return bool(self.frames) or shapes.is_traceback_start(self.first.text)
         if self._notebook and self._feed_notebook(text):
             return True
+        if self._margin and self.frames:
+            text = self._without_margin(text)
         if text[0] in " \t":
             return self._feed_source(text)
         name = shapes.exception_name_after_frames(text) if line is not self.first else shapes.exception_name(text)
         if name:
             self.name = name
-            self.message.append(line)
+            self.message.append(line._replace(text=text))
             return True
         if self._loose_source and self.frames and not self._indented_source:
             self._loose_source = False
             self._add_source(text)
             return True
         return shapes.is_pytest_end(text)
+
+    def _without_margin(self, text: str) -> str:
+        return text[len(self._margin) :] if text.startswith(self._margin) and text.strip() else text
 
     def _add_frame(self, frame: Frame, text: str) -> None:
         if len(self.frames) < MOST_LINES:
@@ -158,6 +165,7 @@ class ExceptionBuilder:
             self.frames[-1], self.sources[-1] = frame, ""
             self.dropped += 1
         self._loose_source = not text.startswith((" ", "\t"))
+        self._margin = " " * (len(text) - len(text.lstrip(" ")) - 2) if 'File "' in text else ""
         self._notebook = 'File "' not in text and self._loose_source
 
     def _feed_notebook(self, text: str) -> bool:
@@ -190,7 +198,7 @@ class ExceptionBuilder:
             self.sources[-1] += ("\n" if self.sources[-1] else "") + text.strip()
 
     def _feed_message(self, line: Line) -> bool:
-        text = line.text
+        text = self._without_margin(line.text)
         if text.startswith((CAUSE, CONTEXT)) or shapes.is_traceback_start(text):
             return False
         if shapes.is_pytest_end(text):

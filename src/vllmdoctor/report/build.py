@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from vllmdoctor.diagnosis.model import (
     CONSEQUENCE,
@@ -30,6 +31,7 @@ from vllmdoctor.report.model import (
     EvidenceReport,
     FindingReport,
     InputReport,
+    ProvenanceReport,
     Report,
     RunReport,
     UnrecognizedReport,
@@ -40,7 +42,11 @@ from vllmdoctor.report.untrusted import neutral, shortened
 from vllmdoctor.report.words import Words
 from vllmdoctor.rules.model import Catalogue, Cause
 
+if TYPE_CHECKING:
+    from vllmdoctor.upstream.provenance import Provenance
+
 _EVIDENCE_CHARACTERS = 2000
+_VALUE_CHARACTERS = 300
 _ROLE_ORDER = {ROOT_CAUSE: 0, "contributing": 1, CONSEQUENCE: 2, WARNING: 3}
 
 
@@ -51,9 +57,17 @@ def build_report(
     *,
     redact: bool = True,
     words: Words | None = None,
+    provenance: Provenance | None = None,
 ) -> Report:
-    """The whole answer. `redact=False` leaves secrets, names and prompts in quoted lines and facts."""
-    return _Builder(diagnosis, catalogue, redact, words or Words(catalogue.language)).report(inputs)
+    """The whole answer. `redact=False` leaves secrets, names and prompts in quoted lines and facts.
+
+    `provenance` is the source of an unrecognized failure's message, when it was looked up.
+    """
+    builder = _Builder(diagnosis, catalogue, redact, words or Words(catalogue.language))
+    report = builder.report(inputs)
+    if provenance is None or report.unrecognized is None:
+        return report
+    return replace(report, unrecognized=replace(report.unrecognized, provenance=builder.provenance(provenance)))
 
 
 class _Builder:
@@ -189,6 +203,10 @@ class _Builder:
             process=self.safe(process),
             text=shortened(self.safe(text.strip()), _EVIDENCE_CHARACTERS),
         )
+
+    def provenance(self, found: Provenance) -> ProvenanceReport:
+        values = {name: shortened(self.safe(value), _VALUE_CHARACTERS) for name, value in found.values.items()}
+        return ProvenanceReport(found.file, found.function, neutral(found.template), values)
 
     def unrecognized(self, unknown: Unrecognized) -> UnrecognizedReport:
         record = unknown.record

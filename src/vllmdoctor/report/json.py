@@ -14,6 +14,7 @@ from vllmdoctor.report.model import (
     FindingReport,
     FixReport,
     InputReport,
+    ProvenanceReport,
     Report,
     RunReport,
     UnrecognizedReport,
@@ -51,7 +52,13 @@ def report_document(report: Report, *, version: str) -> dict[str, Json]:
 
 
 def _input(one: InputReport) -> Json:
-    return {"name": one.name, "kinds": list(one.kinds), "lines": one.lines, "notes": list(one.notes)}
+    return {
+        "name": one.name,
+        "kinds": list(one.kinds),
+        "lines": one.lines,
+        "complete": one.complete,
+        "notes": list(one.notes),
+    }
 
 
 def _run(run: RunReport) -> Json:
@@ -137,4 +144,14 @@ def _unrecognized(unknown: UnrecognizedReport) -> Json:
         "last_phase": unknown.last_phase,
         "nearest": list(unknown.nearest),
         "evidence": _evidence(unknown.evidence),
+        "provenance": _provenance(unknown.provenance) if unknown.provenance else None,
+    }
+
+
+def _provenance(place: ProvenanceReport) -> Json:
+    return {
+        "file": place.file,
+        "function": place.function,
+        "template": place.template,
+        "values": dict(place.values),
     }

@@ -12,12 +12,16 @@ SCHEMA_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class InputReport:
-    """One input: its name as given, what was recognised in it, its number of lines, remarks of the reader."""
+    """One input: its name as given, what was recognised in it, its number of lines, remarks of the reader.
+
+    Of a large input only the telling lines are read (not `complete`), so that what is counted in it may be more.
+    """
 
     name: str
     kinds: tuple[str, ...]
     lines: int
     notes: tuple[str, ...]
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,16 @@ class FindingReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ProvenanceReport:
+    """The place in vLLM's source that prints a message: its template, and what the placeholders held."""
+
+    file: str
+    function: str
+    template: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class UnrecognizedReport:
     """A failure without a rule: what was raised, where, after which phase, which rules come near, what to do."""
 
@@ -124,6 +138,7 @@ class UnrecognizedReport:
     last_phase: str
     nearest: tuple[str, ...]
     evidence: EvidenceReport
+    provenance: ProvenanceReport | None = None  # known when a vLLM is at hand
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,6 +157,7 @@ READ_MORE = _("Read more")
 MORE_WITH_ALL = _("`--all` shows every fix, cause and fact")
 MORE_FIXES = _n("{count} more with `--all`", "{count} more with `--all`")
 MORE_LINES = _n("{count} more", "{count} more")
+FURTHER_FIXES = _n("{count} more fix", "{count} more fixes")
 TO_NAME_THE_CAUSE = _("To name the cause")
 WRAPPER = _("wrapper, line {line}")
 CONSEQUENCE_AT = _("follows from it, line {line}")
@@ -170,9 +171,20 @@ CAUSE_STATES: Mapping[str, str] = {
 }
 KINDS: Mapping[str, str] = {"read": _("read"), "computed": _("estimate"), "default": _("default")}
 SAME_FAILURE = _n("the same failure {count} time before", "the same failure {count} times before")
-OTHER_RUN = _("lines {first}-{last}: {title}")
+SAME_FAILURE_AT_LEAST = _n(
+    "the same failure at least {count} time before", "the same failure at least {count} times before"
+)
+LINES = _("lines {first}-{last}")
+OTHER_RUNS = _("{count} runs, the last in {place}: {title}")
+OTHER_RUNS_AT_LEAST = _("at least {count} runs, the last in {place}: {title}")
+RUN_TIMES = _n("{count} time in this run", "{count} times in this run")
+RUN_TIMES_AT_LEAST = _n("at least {count} time in this run", "at least {count} times in this run")
 
 RAISED = _("Raised at")
+IN_SOURCE = _("In vLLM")
+IN_FUNCTION = _("{file} in {function}")
+TEMPLATE = _("Template")
+HELD = _("{name} was {value}")
 LAST_PHASE = _("Last good phase")
 NEAREST = _("Nearest rules")
 REPORT_IT = _("Report it")
@@ -183,6 +195,13 @@ HOW_TO_REPORT = _(
 NOT_A_LOG_HINT = _(
     "What `vllmdoctor` reads: the output of `vllm serve` or of a script that uses vLLM, and `nvidia-smi`."
 )
+LEFT_OUT = _("Shortened: `vllmdoctor analyze` on the log shows the rest.")
+EVIDENCE_AGAIN = _("(the same)")
+FACT, VALUE, SOURCE = _("Fact"), _("Value"), _("From")
+FACTS_COUNTED = _n("{count} fact", "{count} facts")
+TOOL_VERSIONS = _("Versions")
+FIRST_FIX = _("Fix: {title}")
+WARNINGS_SEEN = _("Warnings: {titles}")
 RECOGNIZED = _("Recognised in it")
 NOTHING_RECOGNIZED = _("nothing")
 

@@ -100,10 +100,10 @@ def drift_of(catalogue: Catalogue, source: Source) -> Drift:
     own = [index for index, (_, signature) in enumerate(rules) if signature.origin == "vllm"]
     faults, unfound = [], []
     for index in own:
-        templates = [source.templates[link.template] for link in linked.get(index, ())]
-        if not templates and not (source.whole and _is_claimed(places[index], source)):
+        found_here = linked.get(index, [])
+        if not found_here and not (source.whole and _is_claimed(places[index], source)):
             unfound.append(places[index])
-        faults += _faults(places[index], templates, source)
+        faults += _faults(places[index], found_here, source)
     categories = {rule_id: catalogue.rules[rule_id].category for rule_id in {name for name, _ in rules}}
     coverage = coverage_of(source.templates, found, rules, categories, release_of(source.version))
     return Drift(source.version, _messages(source), len(own), tuple(faults), tuple(unfound), coverage)
@@ -130,26 +130,35 @@ def _is_claimed(place: Place, source: Source) -> bool:
     return in_python and claimed and signature.scope not in ("traceback", "gpus")
 
 
-def _faults(place: Place, templates: Sequence[Template], source: Source) -> list[Fault]:
-    signature = place.signature
-    if not templates:
+def _faults(place: Place, linked: Sequence[Link], source: Source) -> list[Fault]:
+    """A template that is known by a sample alone says where a wording is, not where it is no more."""
+    if place.signature.frames:  # the traceback decides; the message may be anybody's
+        return []
+    if not linked:
         missing = source.whole and _is_claimed(place, source)
         return [_fault(WORDING, place, f"no message of vLLM {source.version} has its wording")] if missing else []
-    claimed = [release for release in source.releases if signature.versions.admits(release)]
+    templates = [source.templates[link.template] for link in linked]
+    sure = [source.templates[link.template] for link in linked if link.by_pattern]
+    claimed = [release for release in source.releases if place.signature.versions.admits(release)]
     alive = [template for template in templates if any(template.exists_in(release) for release in claimed)]
-    if not alive and source.whole:
-        return [_fault(VERSIONS, place, f"claims {signature.versions.text!r}, but {source.version} has it: {_spot(templates)}")]
     if not alive:
-        text = f"claims {signature.versions.text!r}, but its wording is in {_span(templates)} only: {_spot(templates)}"
-        return [_fault(WORDING, place, text)]
-    faults = [] if source.whole else _range_faults(place, templates, alive, claimed, source)
-    return [*faults, *_file_faults(place, alive)]
+        reported = [template for template in sure if template.kind in MESSAGE_KINDS]
+        return [_fault(VERSIONS, place, _nowhere_text(place, reported, source))] if reported else []
+    return [*_range_faults(place, templates, sure, claimed, source), *_file_faults(place, alive)]
+
+
+def _nowhere_text(place: Place, templates: Sequence[Template], source: Source) -> str:
+    where = source.version if source.whole else _span(templates)
+    return f"claims {place.signature.versions.text!r}, but its wording is in {where}: {_spot(templates)}"
 
 
 def _range_faults(
-    place: Place, templates: Sequence[Template], alive: Sequence[Template], claimed: Sequence[Release], source: Source
+    place: Place, templates: Sequence[Template], sure: Sequence[Template], claimed: Sequence[Release], source: Source
 ) -> list[Fault]:
     """The claim reaches further than any message goes, or stops where a message that it includes goes on."""
+    alive = [template for template in sure if any(template.exists_in(release) for release in claimed)]
+    if source.whole or not alive:
+        return []
     at = {release: position for position, release in enumerate(source.releases)}
     begin, end = at[claimed[0]], at[claimed[-1]]
     first, last = _reach(templates, at)

@@ -125,7 +125,9 @@ def from_tsv(path: Path) -> list[Template]:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(str(path), f"cannot be read ({problem})", "Give a table of templates or a vLLM folder") from None
+        raise InputError(
+            str(path), f"cannot be read ({problem})", "Give a table of templates or a vLLM folder"
+        ) from None
     if tuple(lines[0].rstrip("\r").split("\t")) != COLUMNS:
         raise InputError(str(path), "line 1: no table of templates", f"Its columns are {', '.join(COLUMNS)}")
     return list(_rows(path, lines[1:]))
@@ -142,7 +144,14 @@ def _rows(path: Path, lines: list[str]) -> Iterator[Template]:
         if release_of(first) is None or release_of(last) is None:
             raise InputError(str(path), f"line {number}: {first!r}, {last!r} are no versions such as 0.9.1")
         yield Template(
-            kind, exception, _MORE_FILES.sub("", file), function, folded(text), first, last, bool(_MORE_FILES.search(file))
+            kind,
+            exception,
+            _MORE_FILES.sub("", file),
+            function,
+            folded(text),
+            first,
+            last,
+            bool(_MORE_FILES.search(file)),
         )
 
 

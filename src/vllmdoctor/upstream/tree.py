@@ -1,4 +1,4 @@
-"""An installed or unpacked vLLM in, its message templates out. Its files are parsed; nothing is imported or executed."""
+"""An installed or unpacked vLLM in, its message templates out. Files are parsed; nothing is imported or executed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def package_folder(path: Path) -> Path:
             return folder
     if (path / "__init__.py").is_file() and (path / "engine").is_dir():
         return path
-    raise InputError(str(path), "is no vLLM", "Name an installed or unpacked vLLM: the folder that holds vllm/__init__.py")
+    raise InputError(
+        str(path), "is no vLLM", "Name an installed or unpacked vLLM: the folder that holds vllm/__init__.py"
+    )
 
 
 def version_of(path: Path) -> str:

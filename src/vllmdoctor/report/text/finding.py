@@ -19,6 +19,7 @@ from vllmdoctor.report.model import (
     Report,
     VerificationReport,
 )
+from vllmdoctor.report.inline import within_sentence
 from vllmdoctor.report.text.inline import CODE_STYLE, inline_text
 from vllmdoctor.report.text.page import Page
 from vllmdoctor.report.words import Words
@@ -59,12 +60,17 @@ class FindingView:
     names: Sequence[str]
     show_all: bool
 
-    def write(self, finding: FindingReport, *, brief: bool = False) -> None:
-        """The block below the title; `brief` is for warnings: evidence, summary and the first fix."""
+    def write(self, finding: FindingReport, *, brief: bool = False, often: str = "") -> None:
+        """The block below the title; `brief` is for warnings: evidence, summary and the first fix.
+
+        `often` says how often the finding is in the log.
+        """
         page = self.page
         shown = finding.evidence if self.show_all else finding.evidence[:1]
         for evidence in shown:
             evidence_line(page, evidence, self.names, whole=self.show_all)
+        if often:
+            page.hanging(Text("  "), Text(often), 2)
         page.line()
         page.paragraph(finding.summary)
         if finding.first_check and not brief:
@@ -141,9 +147,7 @@ class FindingView:
 
     def cost(self, fix: FixReport) -> str:
         shown = inline_text(fix.cost).plain.rstrip(".")
-        if self.words.language == "en" and shown[1:2].islower():
-            shown = shown[:1].lower() + shown[1:]
-        return self.words(w.COSTS, cost=shown) if shown else ""
+        return self.words(w.COSTS, cost=within_sentence(shown, self.words.language)) if shown else ""
 
     def fix(self, fix: FixReport, column: int) -> None:
         page = self.page

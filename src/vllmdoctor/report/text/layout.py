@@ -10,7 +10,8 @@ from vllmdoctor.diagnosis.model import CAUSE_NOT_IN_LOG, FAILURE, HEALTHY, NO_VL
 from vllmdoctor.facts.model import Fact
 from vllmdoctor.report import words as w
 from vllmdoctor.report.commands import quoted
-from vllmdoctor.report.model import FindingReport, Report, RunReport
+from vllmdoctor.report.folding import earlier_runs, occurrences
+from vllmdoctor.report.model import FindingReport, ProvenanceReport, Report
 from vllmdoctor.report.rendering import shown_fact
 from vllmdoctor.report.text.finding import FindingView, evidence_line, others_of
 from vllmdoctor.report.text.inline import CODE_STYLE, inline_text
@@ -25,6 +26,8 @@ SYMBOLS = {
     CAUSE_NOT_IN_LOG: ("?", "bold magenta"),
     NO_VLLM_LOG: ("?", "bold magenta"),
 }
+
+_EARLIER_RUNS = 4
 
 # What a healthy log is summarised by: label, fact
 _SEEN = (
@@ -83,7 +86,7 @@ class _Layout:
                 self.page.line()
                 self.page.line(Text("  ").append(self.words(w.SECOND_CAUSE), "bold"))
             self.headline(root.title, root.rule)
-            view.write(root)
+            view.write(root, often=occurrences(root, self.report, self.words))
         self.also_in_log(view)
 
     def also_in_log(self, view: FindingView) -> None:
@@ -122,12 +125,24 @@ class _Layout:
                 page.line()
             if unknown.raised_at:
                 page.labelled(words(w.RAISED), Text(unknown.raised_at))
+            if unknown.provenance:
+                self.provenance(unknown.provenance)
             if unknown.last_phase:
                 page.labelled(words(w.LAST_PHASE), Text(unknown.last_phase))
             if unknown.nearest:
                 page.labelled(words(w.NEAREST), Text(", ".join(unknown.nearest)))
         page.labelled(words(w.REPORT_IT), words(w.HOW_TO_REPORT))
         self.also_in_log(FindingView(page, words, self.names, self.show_all))
+
+    def provenance(self, place: ProvenanceReport) -> None:
+        page, words = self.page, self.words
+        shown = words(w.IN_FUNCTION, file=place.file, function=place.function) if place.function else place.file
+        page.labelled(words(w.IN_SOURCE), Text(shown))
+        if place.values:
+            template = place.template if self.show_all else shortened(place.template, 300)
+            page.labelled(words(w.TEMPLATE), Text(template))
+            values = [words(w.HELD, name=name, value=value) for name, value in place.values.items()]
+            page.labelled_all("", map(Text, values))
 
     def cause_not_in_log(self) -> None:
         view = FindingView(self.page, self.words, self.names, self.show_all)
@@ -168,23 +183,12 @@ class _Layout:
             self.page.labelled_all(words(w.READ_MORE), [Text(command, CODE_STYLE), *more])
 
     def earlier_runs(self) -> list[Text | str]:
-        if len(self.report.runs) < 2:
-            return []
-        *earlier, last = self.report.runs
-        same = [run for run in earlier if last.rule and run.rule == last.rule]
-        others = [run for run in earlier if run not in same]
-        rows: list[Text | str] = []
-        if same:
-            rows.append(Text(self.words.counted(w.SAME_FAILURE, len(same))))
-        most = len(others) if self.show_all else 3
-        rows += [self.run_line(run) for run in others[-most:] if most]
-        if len(others) > most:
-            rows.append(Text(self.words.counted(w.MORE_LINES, len(others) - most)))
+        sentences = earlier_runs(self.report, self.words)
+        most = len(sentences) if self.show_all else _EARLIER_RUNS
+        rows: list[Text | str] = [Text(sentence) for sentence in sentences[:most]]
+        if len(sentences) > most:
+            rows.append(Text(self.words.counted(w.MORE_LINES, len(sentences) - most)))
         return rows
-
-    def run_line(self, run: RunReport) -> Text:
-        title = run.title + (f" ({run.rule})" if run.rule else "")
-        return Text(self.words(w.OTHER_RUN, first=run.first_line, last=run.last_line, title=title))
 
     def facts_table(self) -> None:
         self.page.line()

@@ -1,0 +1,75 @@
+"""A piped log in; the same bytes on standard output as they come, and to the reader that diagnoses them, out."""
+
+from __future__ import annotations
+
+import io
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import BinaryIO, cast
+
+from vllmdoctor.cli.output import drop_output
+from vllmdoctor.errors import UsageError
+
+_READ_BYTES = 1 << 16
+
+
+class Tee:
+    """A pipe whose bytes go to `out` before anyone sees them. A reader of `out` that went away stops nothing."""
+
+    def __init__(self, pipe: io.BufferedIOBase, out: BinaryIO) -> None:
+        self._pipe = pipe
+        self._out: BinaryIO | None = out
+
+    def read(self, size: int = -1) -> bytes:
+        """What is there, up to `size` bytes, without waiting for more."""
+        piece = self._pipe.read1(_READ_BYTES if size < 0 else min(size, _READ_BYTES))
+        self._pass_on(piece)
+        return piece
+
+    def drain(self) -> None:
+        """Passes on what the reader did not want."""
+        while self.read():
+            pass
+
+    def _pass_on(self, piece: bytes) -> None:
+        if self._out is None:
+            return
+        try:
+            self._out.write(piece)
+            self._out.flush()
+        except BrokenPipeError:
+            self._out = None
+            drop_output()
+
+
+@contextmanager
+def passed_through() -> Iterator[BinaryIO]:
+    """Standard input as a stream that also goes to standard output, to its end whatever the reader makes of it."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UsageError("--tee passes a piped log on: `vllm serve MODEL 2>&1 | vllmdoctor analyze --tee`")
+    sys.stdout.flush()
+    tee = Tee(cast("io.BufferedIOBase", sys.stdin.buffer), sys.stdout.buffer)
+    with _outliving_one_interrupt():
+        try:
+            yield cast("BinaryIO", tee)
+        except Exception:
+            tee.drain()
+            raise
+        tee.drain()
+
+
+@contextmanager
+def _outliving_one_interrupt() -> Iterator[None]:
+    """Ctrl-C goes to every program of the pipeline: the server ends, and its last lines still have to be read."""
+
+    def once(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, once)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
