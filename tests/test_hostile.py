@@ -106,9 +106,12 @@ def test_random_bytes_are_no_log(seed: int, tmp_path: Path, analyze: Analyze) ->
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_bytes_inside_a_log_hide_nothing(seed: int, tmp_path: Path, analyze: Analyze) -> None:
-    junk = random.Random(seed).randbytes(2000)
-    assert analyze(written(tmp_path, junk + b"\n" + FAILED.encode() + junk)).code == FAILURE
+def test_damaged_bytes_inside_a_log_hide_nothing(seed: int, tmp_path: Path, analyze: Analyze) -> None:
+    good = "".join(
+        f"(APIServer pid=1) INFO 05-22 10:00:01 [launcher.py:42] Route: /v{n}, Methods: GET\n" for n in range(200)
+    )
+    junk = random.Random(seed).randbytes(300)
+    assert analyze(written(tmp_path, good.encode() + junk + b"\n" + FAILED.encode() + junk)).code == FAILURE
 
 
 def test_a_hundred_thousand_brackets_in_an_arguments_line(tmp_path: Path, checkout: Path) -> None:
@@ -183,28 +186,37 @@ def test_a_gzip_of_its_header_alone_is_a_clear_error(tmp_path: Path, analyze: An
 def test_a_zip_with_ten_thousand_entries(tmp_path: Path, checkout: Path) -> None:
     path = tmp_path / "logs.zip"
     with zipfile.ZipFile(path, "w") as archive:
-        for number in range(10_000):
-            archive.writestr(f"pod-{number}/notes.txt", "nothing here\n")
         archive.writestr("startup.log", FAILED)
+        for number in range(10_001):
+            archive.writestr(f"pod-{number}/notes.txt", "nothing here\n")
     answer = limited(checkout, path, memory_mib=1500, seconds=90)
-    assert answer.code in (FAILURE, BAD_INPUT)
-    assert answer.code == FAILURE or "logs.zip" in answer.err
+    assert answer.code == FAILURE
+    assert "no-cache-blocks" in answer.out
+    assert "only the first 10000 members" in " ".join(answer.out.split())
 
 
-def test_a_zip_bomb_is_stopped(tmp_path: Path, checkout: Path) -> None:
+def test_many_files_that_are_no_logs_are_not_listed_one_by_one(tmp_path: Path, analyze: Analyze) -> None:
+    for number in range(300):
+        written(tmp_path, "nothing here\n", f"notes-{number}.txt")
+    answer = analyze(tmp_path)
+    assert answer.code == NO_CAUSE
+    assert len(answer.out.splitlines()) < 100
+
+
+def test_a_zip_bomb_takes_bounded_time_and_memory(tmp_path: Path, checkout: Path) -> None:
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number in range(4):
-            archive.writestr(f"{number}.log", b"\n" * (300 << 20))
-    assert path.stat().st_size < 4 << 20
-    answer = limited(checkout, path, memory_mib=1500, seconds=120)
+        for number in range(2):
+            archive.writestr(f"{number}.log", b"\n" * (150 << 20))
+    assert path.stat().st_size < 1 << 20
+    answer = limited(checkout, path, memory_mib=1000, seconds=120)
     assert answer.code in (BAD_INPUT, NO_CAUSE)
 
 
-def test_a_gzip_bomb_is_stopped(tmp_path: Path, checkout: Path) -> None:
+def test_a_gzip_bomb_takes_bounded_time_and_memory(tmp_path: Path, checkout: Path) -> None:
     packed = io.BytesIO()
     with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=9) as stream:
-        for _ in range(600):
+        for _ in range(300):
             stream.write(b"\x00" * (1 << 20))
     answer = limited(checkout, written(tmp_path, packed.getvalue(), "bomb.log.gz"), memory_mib=1500, seconds=120)
     assert answer.code in (BAD_INPUT, NO_CAUSE)

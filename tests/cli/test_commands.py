@@ -18,7 +18,9 @@ from vllmdoctor.cli.output import fitted
 from vllmdoctor.cli.progress import total_bytes
 
 RULE = "max-model-len-exceeds-kv-cache"
-COMMANDS = ("analyze", "explain", "gpus", "rules list", "rules show", "rules check")
+COMMANDS = (
+    "analyze", "explain", "gpus", "rules list", "rules show", "rules check", "rules drift", "rules new", "rules stats",
+)  # fmt: skip
 
 
 @pytest.fixture

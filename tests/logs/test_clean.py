@@ -13,6 +13,12 @@ from vllmdoctor.logs.clean import LONGEST_LINE, sub_lines
         ("\ufeffINFO\x00 a\u200bb\u00a0c", "INFO ab c"),
         ("\x1b]0;title\x07text\r", "text"),
         ("keeps\ttabs", "keeps\ttabs"),
+        # An export of CloudWatch: rows of CSV, escapes and returns spelled as octal numbers.
+        (
+            '1700000000123,"#033[1;36m(EngineCore_0 pid=9)#033[0;0m   File ""/srv/x.py"", line 4#015"',
+            '1700000000123 (EngineCore_0 pid=9)   File "/srv/x.py", line 4',
+        ),
+        ("1700000000123,no quotes needed", "1700000000123 no quotes needed"),
         # A single bracketed "1m" without ESC is a duration as likely as a colour.
         ("took [1m of work]", "took [1m of work]"),
     ],

@@ -48,6 +48,8 @@ def analyze_and_print(
             progress=progress,
             vllm=vllm,
         )
+    if tee and output_format in (TEXT, GITHUB):
+        print(file=sys.stderr)  # the log may have ended within a line
     print_report(report, output_format, sys.stderr if tee else sys.stdout, show_all=show_all)
     return report.exit_code
 

@@ -112,7 +112,12 @@ def analyze(
         typer.Option("--nvidia-smi", metavar="FILE", help="nvidia-smi output of the same machine, any form."),
     ] = None,
     format: Annotated[
-        ReportFormat, typer.Option("--format", help="How to print the answer; github: annotations and job summary.")
+        ReportFormat,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="text, json, markdown (for issues) or github (annotations and job summary).",
+        ),
     ] = ReportFormat.TEXT,
     lang: LanguageOption = Language.EN,
     show_all: Annotated[bool, typer.Option("--all", help="Show every fix, cause, fact and form of command.")] = False,
@@ -172,6 +177,70 @@ def gpus(
     from vllmdoctor.cli.gpus import print_gpus
 
     print_gpus(file, as_json=format is Format.JSON)
+
+
+@app.command()
+def plan(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL", help="A model folder, its config.json, or an id in the local Hugging Face cache."
+        ),
+    ],
+    gpu: Annotated[
+        str | None,
+        typer.Option("--gpu", metavar="GPU", help="A name or a size: 'RTX 3090', 'A100 80GB', 24GiB, '2x L40S'."),
+    ] = None,
+    gpus: Annotated[int | None, typer.Option("--gpus", metavar="N", help="Number of GPUs.")] = None,
+    max_model_len: Annotated[int | None, typer.Option("--max-model-len", metavar="N", help="As for vLLM.")] = None,
+    gpu_memory_utilization: Annotated[
+        float | None, typer.Option("--gpu-memory-utilization", metavar="X", help="As for vLLM.")
+    ] = None,
+    kv_cache_dtype: Annotated[str, typer.Option("--kv-cache-dtype", metavar="TYPE", help="As for vLLM.")] = "auto",
+    quantization: Annotated[str, typer.Option("--quantization", metavar="METHOD", help="As for vLLM.")] = "",
+    tensor_parallel_size: Annotated[
+        int | None, typer.Option("--tensor-parallel-size", metavar="N", help="Default: all GPUs given.")
+    ] = None,
+    pipeline_parallel_size: Annotated[
+        int | None, typer.Option("--pipeline-parallel-size", metavar="N", help="As for vLLM.")
+    ] = None,
+    max_num_seqs: Annotated[int | None, typer.Option("--max-num-seqs", metavar="N", help="As for vLLM.")] = None,
+    max_num_batched_tokens: Annotated[
+        int | None, typer.Option("--max-num-batched-tokens", metavar="N", help="As for vLLM.")
+    ] = None,
+    enforce_eager: Annotated[bool, typer.Option("--enforce-eager", help="As for vLLM.")] = False,
+    vllm_version: Annotated[
+        str | None, typer.Option("--vllm-version", metavar="X.Y.Z", help="Whose arithmetic; default: the newest known.")
+    ] = None,
+    nvidia_smi: Annotated[
+        str | None,
+        typer.Option("--nvidia-smi", metavar="FILE", help="nvidia-smi output of the machine, for free memory."),
+    ] = None,
+    format: FormatOption = Format.TEXT,
+) -> None:
+    """Estimate before the start whether a model fits on a GPU, with which context and how many requests.
+
+    Never uses the network. Exit codes: 0 it fits, 1 it does not, 2 wrong usage or input.
+    """
+    from vllmdoctor.cli.plan import PlanOptions, plan_and_print
+
+    options = PlanOptions(
+        model=model,
+        gpu=gpu,
+        gpus=gpus,
+        max_model_len=max_model_len,
+        gpu_memory_utilization=gpu_memory_utilization,
+        kv_cache_dtype=kv_cache_dtype,
+        quantization=quantization,
+        tensor_parallel_size=tensor_parallel_size,
+        pipeline_parallel_size=pipeline_parallel_size,
+        max_num_seqs=max_num_seqs,
+        max_num_batched_tokens=max_num_batched_tokens,
+        enforce_eager=enforce_eager,
+        vllm_version=vllm_version or "",
+        nvidia_smi=nvidia_smi,
+    )
+    raise typer.Exit(plan_and_print(options, as_json=format is Format.JSON))
 
 
 @rules_app.command("list")

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from vllmdoctor import __version__
 from vllmdoctor.cli.output import fitted, write_utf8
-from vllmdoctor.report.github import annotations
+from vllmdoctor.report.github import annotation_lines
 from vllmdoctor.report.markdown import report_markdown
 from vllmdoctor.report.model import Report
 
@@ -19,7 +19,7 @@ MOST_SUMMARY_BYTES = 1 << 20
 
 
 def print_annotations(report: Report, stream: TextIO, *, show_all: bool) -> None:
-    write_utf8("".join(f"{line}\n" for line in annotations(report)), stream)
+    write_utf8("".join(f"{line}\n" for line in annotation_lines(report)), stream)
     if path := os.environ.get(SUMMARY_VARIABLE):
         problem = append_summary(Path(path), report_markdown(report, version=__version__, show_all=show_all))
         if problem:  # the annotations and the exit code stand without it

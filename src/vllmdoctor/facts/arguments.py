@@ -22,6 +22,7 @@ _STARTS = (
 HINTS = ("args: ", "Namespace(", "LLM(", "EngineArgs(", "LLMEngine(", " config: {", "vllm serve ", "vllm.entrypoints.")
 _COMMAND = re.compile(r"(?:vllm serve|vllm\.entrypoints\.[\w.]+|vllm-openai\S*|api_server(?:\.py)?)(?=\s)(?P<rest>.*)")
 _PAIR = re.compile(r"\s*['\"]?(?P<key>[A-Za-z_]\w*)['\"]?\s*[:=]\s*(?P<value>.*)", re.DOTALL)
+_LINE_END = re.compile(r"(?<=\s)\\+(?=\s|$)")  # of a command that was typed over several lines
 _SHORT = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size", "dp": "data_parallel_size", "q": "quantization"}
 
 
@@ -70,6 +71,7 @@ def _unquoted(value: str) -> str:
 
 
 def _flags(rest: str) -> dict[str, str]:
+    rest = _LINE_END.sub(" ", rest)
     try:
         words = shlex.split(rest, comments=False)
     except ValueError:  # a quote without its partner, in a cut line
@@ -77,10 +79,8 @@ def _flags(rest: str) -> dict[str, str]:
     arguments: dict[str, str] = {}
     name = ""
     for word in words:
-        if word in ("\\", "|", "&&", ";", ">", "2>&1", "&"):
-            if word != "\\":
-                break
-            continue
+        if word in ("|", "&&", ";", ">", "2>&1", "&"):
+            break
         if word.startswith("-") and not re.fullmatch(r"-\d[\d.]*", word):
             flag, _, value = word.lstrip("-").partition("=")
             name = _SHORT.get(flag, flag.replace("-", "_"))

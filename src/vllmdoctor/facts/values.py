@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from vllmdoctor.facts.model import Scalar
 from vllmdoctor.rules.model import FactName
 
@@ -27,6 +29,8 @@ def typed_value(name: FactName, text: str, unit: str = "") -> Scalar | None:
         return None
     if unit:
         number *= _factor(unit, name.unit)
+    if not isfinite(number):  # "nan" and "inf" are words before they are numbers
+        return None
     return round(number) if name.type == "integer" else round(number, 4)
 
 

@@ -12,13 +12,13 @@ _OSC = r"\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?"
 _CSI = r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]"
 _OTHER_ESCAPE = r"\x1b[ -/]{0,8}[0-~]|\x9b[0-?]{0,64}[@-~]"
 _ESCAPE = re.compile("|".join((_BUILDKITE, _OSC, _CSI, _OTHER_ESCAPE)))
-_SPELLED_ESCAPE = re.compile(r"(?:\^\[|\\u001b|\\x1b|\\033|\\e|\u241b)\[[0-9;?]{0,16}[A-Za-z]")
+_SPELLED_ESCAPE = re.compile(r"(?:\^\[|#033|\\u001b|\\x1b|\\033|\\e|\u241b)\[[0-9;?]{0,16}[A-Za-z]")
 _SGR = r"\[(?:[01247]|22|3\d|4\d|9\d)?(?:;\d{1,3}){0,4}m"
 _BARE_ESCAPE = re.compile(_SGR)
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\u200b-\u200f\u2060\u00ad]")
 _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u3000]")
 _BREAKS = re.compile(r"[\r\n]+")
-_CARET_RETURN = re.compile(r"(?:\^M)+$")
+_SPELLED_RETURN = re.compile(r"(?:\^M|#015)+$")
 
 BAR = re.compile(r"\d%(?: Completed)? ?\||[\d?](?:it|s|[kMG]?i?B)/(?:s|it)[],]|\| *\d+/\d+ \[")
 _HEADER_BEHIND_BAR = re.compile(
@@ -35,10 +35,12 @@ def sub_lines(text: str) -> list[str]:
         text = text[: LONGEST_RAW // 2] + " … " + text[-LONGEST_RAW // 2 :]
     if not (text.isascii() and text.isprintable()):
         text = _without_controls(text)
+    if text[13:14] == "," and text[:13].isdigit():
+        text = _without_csv(text)
     if "[" in text:
         text = _without_spelled_escapes(text)
-    if "^M" in text:
-        text = _CARET_RETURN.sub("", text)
+    if "^M" in text or text.endswith("#015"):
+        text = _SPELLED_RETURN.sub("", text)
     glued = (_has_bar_end(text) or _has_glued_process(text)) and not _holds_json(text)
     if not glued and "\r" not in text and "\n" not in text:
         return [_shortened(text.rstrip())]
@@ -72,6 +74,14 @@ def is_bar(text: str) -> bool:
     return ("%" in text or "it]" in text or "/s" in text or "/it" in text) and BAR.search(text[:4096]) is not None
 
 
+def _without_csv(text: str) -> str:
+    """A row `milliseconds,message` of a CloudWatch export as `milliseconds message`, the quotes of CSV taken off."""
+    time, message = text[:13], text[14:].rstrip()
+    if len(message) > 1 and message[0] == message[-1] == '"':
+        message = message[1:-1].replace('""', '"')
+    return f"{time} {message}"
+
+
 def _without_controls(text: str) -> str:
     if "\x1b" in text or "\x9b" in text:
         text = _ESCAPE.sub("", text)
@@ -79,7 +89,7 @@ def _without_controls(text: str) -> str:
 
 
 def _without_spelled_escapes(text: str) -> str:
-    if "^[" in text or "\\" in text or "\u241b" in text:
+    if "^[" in text or "\\" in text or "#033" in text or "\u241b" in text:
         text = _SPELLED_ESCAPE.sub("", text)
     # A lone "[1m" may be a duration, a pair of them or one with parameters is colour that lost its ESC.
     found = _BARE_ESCAPE.findall(text) if _has_bare_escape_start(text) else ()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from vllmdoctor.logs import frames as shapes
-from vllmdoctor.logs.builders import CAUSE, CONTEXT, ExceptionBuilder, MessageBuilder, same_header
+from vllmdoctor.logs.builders import CAUSE, CONTEXT, MOST_LINES, ExceptionBuilder, MessageBuilder, same_header
 from vllmdoctor.logs.code_message import message_of_raise
 from vllmdoctor.logs.echo import is_echo
 from vllmdoctor.logs.model import NO_PROCESS, Frame, Line, Process, Record
@@ -18,6 +18,7 @@ _PROCESS_LINE = re.compile(
 )
 _VLLM_PLACE = re.compile(r"\.pyx?:\d+$")
 _WRAP = range(50, 141)
+_MOST_WRAPPED = 40  # lines of a hard-wrapped text that are still one message
 _STREAM = tuple[Process, str | None, bool]
 
 
@@ -173,10 +174,12 @@ class _Assembler:
             return False
         opened = self._open.get((before.process, before.place, before.headed))
         if isinstance(opened, ExceptionBuilder) and opened.done and opened.last is before:
+            if len(opened.message) >= MOST_LINES:
+                return False
             opened.message.append(line)
             opened.last = line
             return True
-        if isinstance(opened, MessageBuilder) and opened.lines[-1] is before:
+        if isinstance(opened, MessageBuilder) and opened.lines[-1] is before and len(opened.lines) < _MOST_WRAPPED:
             opened.lines.append(line)
             return True
         return False

@@ -1,4 +1,4 @@
-"""Facts of the failing rank in, numbers to act on out: the longest context, the utilizations that can work, GiB to free.
+"""Facts of the failing rank in, numbers to act on out: longest context, utilizations that can work, GiB to free.
 
 All of it follows from printed numbers; what cannot be computed is None.
 """
@@ -17,7 +17,7 @@ _HIGHEST_USEFUL = 0.97  # above it the CUDA context and peaks while serving do n
 
 @dataclass(frozen=True, slots=True)
 class LongestContext:
-    """The largest max_model_len that fits. `kind` is read when vLLM printed it, else computed; `basis` says from what."""
+    """The largest max_model_len that fits. `kind`: read when vLLM printed it, else computed; `basis`: from what."""
 
     tokens: int
     kind: str

@@ -49,14 +49,15 @@ _GPT2_NAMES = {
     "n_positions": "max_position_embeddings",
 }
 _PLAIN = (
-    "llama mistral mixtral qwen2 qwen2_moe qwen3 qwen3_moe phi3 phimoe olmo olmo2 olmo3 olmoe stablelm internlm2 internlm3 "
-    "baichuan glm glm4 glm4_moe exaone4 granite granitemoe minicpm ernie4_5 ernie4_5_moe hunyuan_v1_dense hunyuan_v1_moe seed_oss "
-    "smollm3 apertus mimo ministral ministral3 gpt_oss deepseek qwen2_vl qwen2_5_vl qwen2_vl_text qwen2_5_vl_text "
-    "qwen3_vl_text qwen3_vl_moe_text aquila orion xverse yi solar arcee dots1 bailing_moe minimax_m2"
+    "llama mistral mixtral qwen2 qwen2_moe qwen3 qwen3_moe phi3 phimoe olmo olmo2 olmo3 olmoe stablelm internlm2 "
+    "internlm3 baichuan glm glm4 glm4_moe exaone4 granite granitemoe minicpm ernie4_5 ernie4_5_moe "
+    "hunyuan_v1_dense hunyuan_v1_moe seed_oss smollm3 apertus mimo ministral ministral3 gpt_oss deepseek qwen2_vl "
+    "qwen2_5_vl qwen2_vl_text qwen2_5_vl_text qwen3_vl_text qwen3_vl_moe_text aquila orion xverse yi solar arcee "
+    "dots1 bailing_moe minimax_m2"
 )
 
 FAMILIES: Mapping[str, Family] = {
-    **{name: _GATED for name in _PLAIN.split()},
+    **dict.fromkeys(_PLAIN.split(), _GATED),
     "gemma": _TIED,
     "gemma2": Family(GEMMA2, tied=True, defaults={"sliding_window": 4096, "head_dim": 256}),
     "gemma3_text": Family(

@@ -21,9 +21,10 @@ _INDEXES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """`name` is what stands behind `vllm serve`. `weights` is None when there are no weight files."""
+    """`name` as given, `served` what stands behind `vllm serve`. `weights` is None when there are no weight files."""
 
     name: str
+    served: str
     config: ModelConfig
     weights: w.Weights | None
 
@@ -32,7 +33,7 @@ def read_model(given: str, *, environment: dict[str, str] | None = None) -> Mode
     """Raises InputError when the path, the id or the files are not what they should be."""
     path = Path(given).expanduser()
     if path.is_file():
-        return ModelFiles(_served_name(path, given), _config_at(path, given), None)
+        return _from_config_file(path, given)
     if path.is_dir():
         return _from_folder(path, given, given)
     if _looks_like_path(given):
@@ -41,8 +42,15 @@ def read_model(given: str, *, environment: dict[str, str] | None = None) -> Mode
     return _from_folder(snapshot, given, str(snapshot))
 
 
-def _served_name(path: Path, given: str) -> str:
-    return str(path.parent) if path.name == "config.json" and str(path.parent) != "." else given
+def _from_config_file(path: Path, given: str) -> ModelFiles:
+    """A config.json stands for its folder when the weights are beside it."""
+    config = _config_at(path, given)
+    if path.name != "config.json":
+        return ModelFiles(given, "MODEL", config, None)
+    folder = str(path.parent)
+    return ModelFiles(
+        given, folder if folder != "." else str(path.parent.resolve()), config, _weights_in(path.parent, config)
+    )
 
 
 def _looks_like_path(given: str) -> bool:
@@ -62,7 +70,7 @@ def _from_folder(folder: Path, given: str, shown: str) -> ModelFiles:
         problem = "holds a LoRA adapter, no model" if adapter else "has no config.json"
         raise InputError(shown, problem, "Give the folder that `vllm serve` would be given")
     config = read_config(_json_at(path, str(path)), str(path))
-    return ModelFiles(given, config, _weights_in(folder, config))
+    return ModelFiles(given, given, config, _weights_in(folder, config))
 
 
 def _json_at(path: Path, name: str) -> object:

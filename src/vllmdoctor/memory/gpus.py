@@ -14,10 +14,15 @@ from importlib.resources import files
 from vllmdoctor.errors import UsageError
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(GiB|GB|G|MiB|MB|TiB|TB)", re.IGNORECASE)
-_COUNT = re.compile(r"(?:(?P<before>\d{1,3})\s*[x×*]\s*(?=\S))?(?P<rest>.*?)(?:\s*[x×*]\s*(?P<after>\d{1,3}))?", re.IGNORECASE)  # fmt: skip
+_COUNT = re.compile(
+    r"(?:(?P<before>\d{1,3})\s*[x×*]\s*(?=\S))?(?P<rest>.*?)(?:\s*[x×*]\s*(?P<after>\d{1,3}))?", re.IGNORECASE
+)
 _GIB_PER = {"g": 1.0, "m": 2**-10, "t": 2.0**10}
 _VENDOR = frozenset("nvidia geforce tesla amd instinct radeon corporation gpu".split())
-_BOARD = frozenset("sxm sxm2 sxm3 sxm4 sxm5 pcie pcle oam mezz hbm2 hbm2e hbm3 generation blackwell server workstation edition tensor core superchip".split())  # fmt: skip
+_BOARD = frozenset(
+    "sxm sxm2 sxm3 sxm4 sxm5 pcie oam mezz hbm2 hbm2e hbm3 generation blackwell server workstation edition tensor core "
+    "superchip".split()
+)
 _SERIES = frozenset("rtx gtx quadro titan rx".split())
 _BOX_SIZE = re.compile(r"(\d{1,3})(?:gb|g|gib)")
 _NEAR = 0.1  # the number on the box is up to a tenth above what CUDA reports

@@ -60,8 +60,7 @@ class KvCache:
 
     @property
     def block_tokens(self) -> int:
-        """Tokens in a block; with states so many that a block of one layer holds a state (`HybridAttentionMambaModelConfig`).
-        """
+        """Tokens in a block; beside states so many that it holds one (`HybridAttentionMambaModelConfig`)."""
         state = max((self._state_bytes(layer) for layer in self.layers), default=0)
         per_token = max((token_bytes(layer, self.setup) for layer in self.layers), default=0)
         if not state or not per_token:

@@ -1,4 +1,4 @@
-"""A model's config in, one entry per layer out: what that layer keeps for a request, in values, before any splitting."""
+"""A model's config in, one entry per layer out: what that layer keeps for a request, before any splitting."""
 
 from __future__ import annotations
 

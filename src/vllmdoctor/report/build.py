@@ -25,6 +25,7 @@ from vllmdoctor.logs.model import Line
 from vllmdoctor.redaction import redacted
 from vllmdoctor.report import words as w
 from vllmdoctor.report.build_fixes import chosen_fix_report
+from vllmdoctor.report.build_receipt import receipt_for
 from vllmdoctor.report.model import (
     CauseReport,
     CautionReport,
@@ -176,6 +177,7 @@ class _Builder:
             ),
             references=tuple((reference.title, reference.url) for reference in rule.references),
             notice=self.translation_notice(rule.id),
+            receipt=receipt_for(finding),
         )
 
     def cause(self, cause: Cause, state: str, deciding: tuple[str, ...], rendering: Rendering) -> CauseReport:

@@ -1,4 +1,4 @@
-"""Runs and evidence in, the same told once with counts out: a restart loop is one failure, eight ranks are one cause."""
+"""Runs and evidence in, the same told once with counts out: a restart loop is one failure, eight ranks one cause."""
 
 from __future__ import annotations
 
@@ -58,11 +58,14 @@ def _read_whole(report: Report) -> bool:
 
 
 def occurrences(finding: FindingReport, report: Report, words: Words) -> str:
-    """How often the run shows the finding and in which processes; "" when it shows it once."""
-    if finding.count < 2:
+    """How often the run shows the finding and in which processes; "" when there is nothing to it.
+
+    Twice by one process is how vLLM prints a single error: where it is raised and where it is given up.
+    """
+    names = list(dict.fromkeys(evidence.process for evidence in finding.evidence if evidence.process))
+    if finding.count < 3 and len(names) < 2:
         return ""
     sentence = words.counted(w.RUN_TIMES if _read_whole(report) else w.RUN_TIMES_AT_LEAST, finding.count)
-    names = list(dict.fromkeys(evidence.process for evidence in finding.evidence if evidence.process))
     if len(names) < 2:
         return sentence
     more = ["…"] if finding.count > len(finding.evidence) else []

@@ -16,7 +16,7 @@ from vllmdoctor.report.words import Words
 _LEVELS = {
     FAILURE: "error",
     UNRECOGNIZED: "error",
-    CAUSE_NOT_IN_LOG: "warning",
+    CAUSE_NOT_IN_LOG: "error",
     NO_VLLM_LOG: "warning",
     HEALTHY: "notice",
 }
@@ -26,7 +26,7 @@ _MESSAGE_CHARACTERS = 2000
 _UNSEEN = "\u200b"  # zero width space: what it parts looks as before and means nothing to the runner
 
 
-def annotations(report: Report, words: Words | None = None) -> list[str]:
+def annotation_lines(report: Report, words: Words | None = None) -> list[str]:
     """The lines to print. A healthy log is noted only when there are warnings in it."""
     words = words or Words(report.language)
     level = _LEVELS[report.status]
@@ -77,18 +77,18 @@ def _command(level: str, title: str, evidence: EvidenceReport | None, lines: lis
 
 
 def message_text(text: str) -> str:
-    """The text as the message of a command."""
-    text = _without_commands(text)
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """The text as the message of a command, without `::` in it; every colon in a row gets its own gap."""
+    while "::" in text:
+        text = text.replace("::", f":{_UNSEEN}:")
+    return _escaped(text)
 
 
 def property_text(text: str) -> str:
     """The text as the value of a property of a command."""
-    return message_text(text).replace(":", "%3A").replace(",", "%2C")
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _without_commands(text: str) -> str:
-    """No `::` and no `##[`, the marks of a command; every colon in a row gets its own gap."""
-    while "::" in text:
-        text = text.replace("::", f":{_UNSEEN}:")
-    return text.replace("##[", f"##{_UNSEEN}[")
+def _escaped(text: str) -> str:
+    """Line ends as the runner reads them, and no `##[`, which begins a command of the old form anywhere in a line."""
+    text = text.replace("##[", f"##{_UNSEEN}[")
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

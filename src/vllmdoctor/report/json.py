@@ -7,7 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from vllmdoctor.facts.model import Fact, Scalar
+from vllmdoctor.facts.model import Fact, Origin, Scalar
+from vllmdoctor.memory.receipt import Receipt
 from vllmdoctor.report.model import (
     SCHEMA_VERSION,
     EvidenceReport,
@@ -78,8 +79,11 @@ def _facts(facts: Mapping[str, Fact]) -> Json:
 
 
 def _fact(fact: Fact) -> Json:
-    origin: Json = {"input": fact.origin.input, "line": fact.origin.line} if fact.origin else None
-    return {"value": _finite(fact.value), "unit": fact.unit, "kind": fact.kind, "origin": origin}
+    return {"value": _finite(fact.value), "unit": fact.unit, "kind": fact.kind, "origin": _origin(fact.origin)}
+
+
+def _origin(origin: Origin | None) -> Json:
+    return {"input": origin.input, "line": origin.line} if origin else None
 
 
 def _finite(value: Scalar) -> Json:
@@ -113,6 +117,7 @@ def _finding(finding: FindingReport) -> Json:
         "verify": [{"id": v.id, "text": v.text, "log": v.log, "command": v.command} for v in finding.verify],
         "references": [{"title": title, "url": url} for title, url in finding.references],
         "notice": finding.notice,
+        "receipt": receipt_document(finding.receipt) if finding.receipt else None,
     }
 
 
@@ -154,4 +159,16 @@ def _provenance(place: ProvenanceReport) -> Json:
         "function": place.function,
         "template": place.template,
         "values": dict(place.values),
+    }
+
+
+def receipt_document(receipt: Receipt) -> Json:
+    """The lines of a receipt with their origin; what is not known is null."""
+    return {
+        "era": receipt.era.name if receipt.era else None,
+        "cuda_graphs_in_budget": receipt.graphs_inside,
+        "lines": [
+            {"name": line.name, "gib": line.gib, "kind": line.kind or None, "origin": _origin(line.origin)}
+            for line in receipt.lines
+        ],
     }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vllmdoctor.facts.model import Fact
+from vllmdoctor.memory.receipt import Receipt
 
 SCHEMA_VERSION = 1
 
@@ -116,6 +117,7 @@ class FindingReport:
     verify: tuple[VerificationReport, ...]
     references: tuple[tuple[str, str], ...]
     notice: str  # about the translation, "" when there is nothing to say
+    receipt: Receipt | None = None  # of a memory finding, when the log tells enough
 
 
 @dataclass(frozen=True, slots=True)

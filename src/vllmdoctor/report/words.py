@@ -205,6 +205,43 @@ WARNINGS_SEEN = _("Warnings: {titles}")
 RECOGNIZED = _("Recognised in it")
 NOTHING_RECOGNIZED = _("nothing")
 
+RECEIPT = _("Memory")
+RECEIPT_OF_GPU = _("of a GPU with {total}")
+RECEIPT_BUDGET = _("budget {gib}")
+RECEIPT_INSIDE, RECEIPT_BESIDE = _("in the budget"), _("beside the budget")
+RECEIPT_NEEDED = _("one request needs")
+RECEIPT_MISSING = _("missing")
+RECEIPT_PARTS: Mapping[str, str] = {
+    "weights": _("weights"),
+    "activation_peak": _("activations (peak)"),
+    "non_torch": _("outside of PyTorch"),
+    "cuda_graphs": _("CUDA graphs"),
+    "untold": _("not told, in the budget"),
+    "kv_available": _("KV cache"),
+    "other_processes": _("other processes"),
+    "outside": _("beyond the budget"),
+}
+PLAN_FITS = _("{model} fits on {gpu}: {requests} requests of {tokens} tokens at a time")
+PLAN_TIGHT = _("{model} probably fits on {gpu}, with little to spare: {requests} requests of {tokens} tokens at a time")
+PLAN_DOES_NOT_FIT = _("{model} does not fit on {gpu}: the KV cache lacks {gib} for one request of {tokens} tokens")
+PLAN_NO_KV = _("{model} does not fit on {gpu}: what is needed before the KV cache exceeds the budget by {gib}")
+PLAN_NOT_FREE = _("{model} does not start on {gpu}: {gib} less is free than the budget")
+ESTIMATE_OF = _("Estimate")
+LOW, BEST, HIGH = _("low"), _("best"), _("high")
+KV_TOKENS = _("tokens in the KV cache")
+CONCURRENCY = _("requests of {tokens} tokens")
+LONGEST_CONTEXT = _("longest context")
+KV_PER_TOKEN = _("KV cache per token and GPU")
+THEN_RUN = _("Then run")
+WOULD_FIT = _("One of these would fit")
+WITH_GPUS = _("with {count} such GPUs")
+NOTHING_FITS = _("No single change makes it fit: take a smaller or quantized model, or more GPUs.")
+INTERVAL_EMPTY = _("none")
+PLAN_BASIS = _("weights from {source}; arithmetic of {era} (vLLM {version})")
+PLAN_INTERVAL = _("values of --gpu-memory-utilization that can work: {interval}")
+PLAN_HYBRID = _("a long request keeps {mib} that do not grow with its length (windows or states)")
+PLAN_UNIFIED = _("the GPU shares main memory: what the system and other programs use is missing from it")
+
 VERSION, MODEL, KV_CACHE, GPU, CONTEXT = _("vLLM"), _("model"), _("KV cache"), _("GPU"), _("context length")
 TOKENS = _("{count} tokens")
 

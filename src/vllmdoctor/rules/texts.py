@@ -23,6 +23,11 @@ class Placeholder:
     format: str
     fallback: str | None
 
+    def value(self, lookup: Lookup) -> Value:
+        """The value to show. A version is shown as it was printed; only expressions compare it as a release."""
+        name = self.expression.source.strip()
+        return lookup(name) if _BARE_NAME.fullmatch(name) else self.expression.evaluate(lookup)
+
 
 @dataclass(frozen=True, slots=True)
 class Template:
@@ -49,7 +54,7 @@ class Template:
             if isinstance(part, str):
                 rendered.append(part)
                 continue
-            value = part.expression.evaluate(lookup)
+            value = part.value(lookup)
             if value is UNKNOWN and part.fallback is None:
                 return None
             rendered.append(part.fallback or "" if value is UNKNOWN else _formatted(part, value, unit_of))

@@ -144,7 +144,8 @@ def _faults(place: Place, linked: Sequence[Link], source: Source) -> list[Fault]
     if not alive:
         reported = [template for template in sure if template.kind in MESSAGE_KINDS]
         return [_fault(VERSIONS, place, _nowhere_text(place, reported, source))] if reported else []
-    return [*_range_faults(place, templates, sure, claimed, source), *_file_faults(place, alive)]
+    current = [template for template in alive if template.exists_in(claimed[-1])]
+    return [*_range_faults(place, templates, sure, claimed, source), *_file_faults(place, current or alive)]
 
 
 def _nowhere_text(place: Place, templates: Sequence[Template], source: Source) -> str:

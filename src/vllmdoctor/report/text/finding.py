@@ -9,7 +9,9 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from vllmdoctor.diagnosis.model import CONSEQUENCE, ROOT_CAUSE, WARNING
+from vllmdoctor.memory.receipt import ReceiptLine
 from vllmdoctor.report import words as w
+from vllmdoctor.report.inline import within_sentence
 from vllmdoctor.report.model import (
     CauseReport,
     Commands,
@@ -19,9 +21,9 @@ from vllmdoctor.report.model import (
     Report,
     VerificationReport,
 )
-from vllmdoctor.report.inline import within_sentence
 from vllmdoctor.report.text.inline import CODE_STYLE, inline_text
 from vllmdoctor.report.text.page import Page
+from vllmdoctor.report.text.receipt import write_receipt
 from vllmdoctor.report.words import Words
 
 _FIXES = 3
@@ -36,10 +38,14 @@ def others_of(report: Report) -> list[FindingReport]:
 
 def place_of(evidence: EvidenceReport, names: Sequence[str]) -> str:
     """`startup.log:41`; of a long path only the end."""
-    name = names[evidence.input] if evidence.input < len(names) else f"#{evidence.input}"
+    return place_in(evidence.input, evidence.line, names)
+
+
+def place_in(index: int, line: int, names: Sequence[str]) -> str:
+    name = names[index] if index < len(names) else f"#{index}"
     if cell_len(name) > _NAME_WIDTH:
         name = "…" + name[-_NAME_WIDTH:].partition("/")[2] if "/" in name[-_NAME_WIDTH:] else "…" + name[-_NAME_WIDTH:]
-    return f"{name}:{evidence.line}"
+    return f"{name}:{line}"
 
 
 def evidence_line(page: Page, evidence: EvidenceReport, names: Sequence[str], *, whole: bool = False) -> None:
@@ -73,6 +79,9 @@ class FindingView:
             page.hanging(Text("  "), Text(often), 2)
         page.line()
         page.paragraph(finding.summary)
+        if finding.receipt and not brief:
+            page.line()
+            write_receipt(page, self.words, finding.receipt, self.receipt_place)
         if finding.first_check and not brief:
             page.labelled(self.words(w.CHECK_FIRST), finding.first_check)
         if self.show_all:
@@ -84,6 +93,9 @@ class FindingView:
         cautions = finding.does_not_help if self.show_all else finding.does_not_help[:_CAUTIONS]
         page.labelled_all(self.words(w.DOES_NOT_HELP), [_sentence(caution.title, caution.why) for caution in cautions])
         self.checks(finding.verify)
+
+    def receipt_place(self, line: ReceiptLine) -> str:
+        return place_in(line.origin.input, line.origin.line, self.names) if line.origin else ""
 
     def checks(self, checks: Sequence[VerificationReport]) -> None:
         """The log line to expect, or the command to run; with --all both."""
