@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 from vllmdoctor.cli.output import drop_output
 from vllmdoctor.errors import UsageError
 
-_READ_BYTES = 1 << 16
+_READ_BYTES = 1 << 18
 
 
 class Tee:
@@ -22,19 +22,23 @@ class Tee:
     def __init__(self, pipe: io.BufferedIOBase, out: BinaryIO) -> None:
         self._pipe = pipe
         self._out: BinaryIO | None = out
+        self._buffer = memoryview(bytearray(_READ_BYTES))
 
     def read(self, size: int = -1) -> bytes:
-        """What is there, up to `size` bytes, without waiting for more."""
-        piece = self._pipe.read1(_READ_BYTES if size < 0 else min(size, _READ_BYTES))
-        self._pass_on(piece)
-        return piece
+        """The next bytes, `size` or a buffer full of them; each piece is passed on when it comes, not with the last."""
+        wanted = _READ_BYTES if size < 0 else min(size, _READ_BYTES)
+        filled = 0
+        while filled < wanted and (got := self._pipe.readinto1(self._buffer[filled:wanted])):
+            self._pass_on(self._buffer[filled : filled + got])
+            filled += got
+        return bytes(self._buffer[:filled])
 
     def drain(self) -> None:
         """Passes on what the reader did not want."""
         while self.read():
             pass
 
-    def _pass_on(self, piece: bytes) -> None:
+    def _pass_on(self, piece: memoryview) -> None:
         if self._out is None:
             return
         try:

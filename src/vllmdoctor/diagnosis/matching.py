@@ -140,6 +140,7 @@ def nearest_rules(text: str, catalogue: Catalogue, most: int = 3) -> tuple[str, 
         for word in words:
             frequency[word] = frequency.get(word, 0) + 1
     asked = {word.lower() for word in _WORD.findall(text[:2000])}
-    scores = {name: sum(1 / frequency[word] for word in words & asked) for name, words in samples.items()}
+    shared = {name: words & asked for name, words in samples.items()}
+    scores = {name: sum(1 / frequency[w] for w in words) for name, words in shared.items() if len(words) > 1}
     ranked = (name for _, name in sorted((-score, name) for name, score in scores.items() if score >= 1.0))
     return tuple(islice((name for name in ranked if catalogue.rules[name].role == CAUSE), most))
