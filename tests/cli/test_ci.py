@@ -102,6 +102,21 @@ def test_the_summary_keeps_to_its_limit(tmp_path: Path) -> None:
     assert summary.stat().st_size == MOST_SUMMARY_BYTES
 
 
+def test_a_restart_loop_of_docker_compose_is_one_failure_with_a_count(
+    example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"vllm-1  | {row}" for row in example.read_text(encoding="utf-8").splitlines()]
+    loop = tmp_path / "compose.log"
+    loop.write_text("\n".join([*rows, "vllm-1 exited with code 1 (restarting)"] * 15) + "\n", encoding="utf-8")
+    assert run(["analyze", str(loop)]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith(f"✗ {ANSWER}")
+    assert out.count(ANSWER) == 1
+    assert "Earlier runs    the same failure 14 times before\n" in out
+    assert run(["analyze", str(loop), "--format", "markdown"]) == 1
+    assert "**Earlier runs**: the same failure 14 times before\n" in capsys.readouterr().out
+
+
 # --tee
 
 

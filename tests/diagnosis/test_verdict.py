@@ -93,3 +93,36 @@ def test_only_standard_error_is_here() -> None:
         rule("wrapper", "Engine core initialization failed", role="consequence"),
     )
     assert (found.status, found.missing[0]) == ("cause-not-in-log", "stdout")
+
+
+def test_a_traceback_that_is_cut_before_its_exception_is_no_health() -> None:
+    found = diagnosis(
+        """
+        Traceback (most recent call last):
+          File "/opt/vllm/v1/engine/async_llm.py", line 117, in __init__
+            self.engine_core = EngineCoreClient.make_async_mp_client(
+        """
+    )
+    assert (found.status, found.missing[0]) == ("cause-not-in-log", "later-lines")
+
+
+def test_a_program_that_exits_with_a_reason_has_failed() -> None:
+    found = diagnosis(
+        """
+        Traceback (most recent call last):
+          File "/opt/venv/bin/vllm", line 8, in <module>
+            main()
+        SystemExit: this machine lacks AVX512
+        """
+    )
+    assert found.status == "unrecognized-failure"
+
+
+def test_a_dump_of_a_failed_step_is_no_health() -> None:
+    found = diagnosis(
+        """
+        INFO:     Application startup complete.
+        (EngineCore_DP0 pid=7) ERROR 05-22 10:09:00 [dump_input.py:69] Dumping input data for V1 LLM engine (v0.11.0) with config: model='x', max_seq_len=4096
+        """
+    )
+    assert found.status == "cause-not-in-log"

@@ -13,6 +13,7 @@ from tests.report import builders as made
 from vllmdoctor.diagnosis.model import CAUSE_NOT_IN_LOG, HEALTHY, NO_VLLM_LOG, UNRECOGNIZED, Diagnosis
 from vllmdoctor.report.build import build_report
 from vllmdoctor.report.github import annotation_lines, message_text, property_text
+from vllmdoctor.rules.texts import parse_text
 
 
 def annotated(diagnosis: Diagnosis, name: str = "startup.log") -> list[str]:
@@ -54,7 +55,7 @@ def test_a_failure_is_an_error_at_its_line() -> None:
 
 
 def test_one_annotation_for_each_root_cause() -> None:
-    second = replace(made.root_finding(), rule=replace(made.WRAPPER, title=made.parse_text("Another failure")))
+    second = replace(made.root_finding(), rule=replace(made.WRAPPER, title=parse_text("Another failure")))
     lines = annotated(replace(made.failure(), findings=(made.root_finding(), second)))
     assert [as_read(line)[1]["title"].split(" (")[0][:15] for line in lines] == ["The KV cache ca", "Another failure"]
 
@@ -90,7 +91,7 @@ HOSTILE = "x%0A::error::no\r\n::set-output name=a::b ::::##[add-path]/x, file=y:
 
 def test_text_of_the_log_starts_no_command_and_ends_none() -> None:
     facts = {**made.FACTS, "model": made.fact("model", HOSTILE)}
-    rule = replace(made.RULE, title=made.parse_text("{model|?}"), summary=made.parse_text("{model|?}"))
+    rule = replace(made.RULE, title=parse_text("{model|?}"), summary=parse_text("{model|?}"))
     root = replace(made.root_finding(HOSTILE, facts), rule=rule)
     for diagnosis in (replace(made.failure(facts=facts), findings=(root,)), made.unrecognized(HOSTILE)):
         for name in ("startup.log", f"a{HOSTILE}.log"):

@@ -18,6 +18,7 @@ from vllmdoctor.report.build import build_report
 from vllmdoctor.report.markdown import MOST_CHARACTERS, report_markdown
 from vllmdoctor.report.model import Report
 from vllmdoctor.report.safe_markdown import cell_code, code, fenced, inline, paragraphs, prose, table
+from vllmdoctor.rules.texts import parse_text
 
 PARSER = MarkdownIt("commonmark").enable("table").enable("strikethrough")
 REFERENCE = "https://docs.vllm.ai/"
@@ -188,7 +189,7 @@ def test_other_statuses() -> None:
 
 
 def test_two_root_causes() -> None:
-    second = replace(made.root_finding(), rule=replace(made.WRAPPER, title=made.parse_text("Another failure")))
+    second = replace(made.root_finding(), rule=replace(made.WRAPPER, title=parse_text("Another failure")))
     page = markdown(replace(made.failure(), findings=(made.root_finding(), second)))
     assert page.index("## ✗ The KV") < page.index("**A second, independent failure**") < page.index("## ✗ Another")
 
@@ -203,9 +204,7 @@ def test_secrets_are_redacted_unless_asked_otherwise() -> None:
 @pytest.mark.parametrize("show_all", [False, True])
 def test_hostile_text_of_the_log_stays_in_its_place(show_all: bool) -> None:
     facts = {**made.FACTS, "model": made.fact("model", HOSTILE)}
-    rule = replace(
-        made.RULE, title=made.parse_text("{model|?} failed"), summary=made.parse_text("{model|?} and `{model|?}`")
-    )
+    rule = replace(made.RULE, title=parse_text("{model|?} failed"), summary=parse_text("{model|?} and `{model|?}`"))
     root = replace(made.root_finding(HOSTILE, facts), rule=rule)
     wrapper = made.wrapper_finding()
     wrapper = replace(wrapper, evidence=(replace(wrapper.evidence[0], text=HOSTILE),))

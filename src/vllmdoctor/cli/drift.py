@@ -60,8 +60,9 @@ def _coverage_lines(coverage: Coverage) -> Iterator[str]:
         )
     yield f"  {'all':<18}" + "".join(f"{_share_text(coverage.share(kinds=[kind])):>22}" for kind in KINDS)
     yield f"  start-up checks ({', '.join(CHECKS)})"
-    raises, asserts = (_share_text(coverage.share(CHECKS, [kind])) for kind in (RAISE, ASSERT))
-    yield f"    raises {raises}, asserts {asserts}"
+    checks = [coverage.share(CHECKS, [kind]) for kind in (RAISE, ASSERT)]
+    yield "    raises {}, asserts {}".format(*map(_share_text, checks))
+    yield "    that an operator may cause: raises {}, asserts {}".format(*map(_operator_text, checks))
     yield "  by category of the rule: " + ", ".join(f"{name} {count}" for name, count in coverage.categories.items())
     yield f"  left out: {coverage.wordless} that print nothing but a value"
 
@@ -70,7 +71,13 @@ def _share_text(share: Share) -> str:
     if not share.total:
         return "-"
     family = f" ({share.generic})" if share.generic else ""
-    return f"{share.specific + share.generic}/{share.total}{family} {share.percent:.0f} %"
+    return f"{share.known}/{share.total}{family} {share.percent:.0f} %"
+
+
+def _operator_text(share: Share) -> str:
+    if not share.operator_facing:
+        return "-"
+    return f"{share.known}/{share.operator_facing} {share.operator_percent:.0f} %"
 
 
 def _uncovered_lines(uncovered: Sequence[Template]) -> Iterator[str]:
@@ -111,6 +118,8 @@ def _share(share: Share) -> Json:
         "specific": share.specific,
         "family": share.generic,
         "percent": round(share.percent, 1),
+        "internal": share.internal,
+        "operator_percent": round(share.operator_percent, 1),
     }
 
 

@@ -26,6 +26,7 @@ _LAST_WORDS = re.compile(
     r"|exited with (?:code|status) [1-9]|core dumped"
 )
 _WORDS = re.compile(r"[A-Za-z]{3}")
+_EXIT_CODE = re.compile(r"SystemExit(?:: \d{1,3})?")
 _ACCESS_ERROR = re.compile(r'" (?P<status>[45]\d\d)\b')
 _EARLY = frozenset({"configuration"})
 
@@ -51,6 +52,8 @@ def verdict_on(state: RunState, placed: Sequence[Placed], matched: frozenset[int
         return Verdict(UNRECOGNIZED, suspect)
     if any(p.role == CONSEQUENCE for p in placed):
         return Verdict(CAUSE_NOT_IN_LOG, missing=_missing(state))
+    if _shows_failure_without_words(state):
+        return Verdict(CAUSE_NOT_IN_LOG, missing=("later-lines", "debug"))
     if _stops_in_configuration(state):
         return Verdict(CAUSE_NOT_IN_LOG, missing=("stderr", "later-lines"))
     return Verdict(HEALTHY)
@@ -88,7 +91,23 @@ def _speaks_of_failure(record: Record) -> bool:
 
 
 def _is_interrupt(record: Record) -> bool:
-    return record.exception.rpartition(".")[2] in ("KeyboardInterrupt", "CancelledError", "SystemExit", "GeneratorExit")
+    """An exception that ends a program on purpose; `SystemExit: text` is how programs refuse to go on."""
+    name = record.exception.rpartition(".")[2]
+    if name == "SystemExit":
+        return _EXIT_CODE.fullmatch(record.text) is not None
+    return name in ("KeyboardInterrupt", "CancelledError", "GeneratorExit")
+
+
+def _shows_failure_without_words(state: RunState) -> bool:
+    """A traceback that is cut before its exception, or what vLLM dumps only when a step failed."""
+    for position, record in enumerate(state.records):
+        if position in state.noise or position > state.interrupted_at or record.section != "log":
+            continue
+        cut = record.kind == "exception" and not record.exception and not record.code
+        dumped = record.echo and record.level in ("ERROR", "CRITICAL")
+        if dumped or (cut and not _survived(position, state)):
+            return True
+    return False
 
 
 def _survived(position: int, state: RunState) -> bool:

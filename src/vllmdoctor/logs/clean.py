@@ -37,7 +37,7 @@ def sub_lines(text: str) -> list[str]:
         text = _without_controls(text)
     if text[13:14] == "," and text[:13].isdigit():
         text = _without_csv(text)
-    if "[" in text:
+    if "[" in text and not _has_header_bracket_only(text):
         text = _without_spelled_escapes(text)
     if "^M" in text or text.endswith("#015"):
         text = _SPELLED_RETURN.sub("", text)
@@ -47,6 +47,13 @@ def sub_lines(text: str) -> list[str]:
     parts = [part for whole in _BREAKS.split(text) for part in (_unglued(whole) if glued else [whole])]
     parts = [_shortened(part.rstrip()) for part in parts if part.strip()]
     return _without_middle_bars(parts) if parts else [""]
+
+
+def _has_header_bracket_only(text: str) -> bool:
+    """The only bracket is that of `INFO 05-22 10:00:00 [core.py:77]`, and no escape sequence."""
+    at = text.find("[")
+    after = text[at + 1 : at + 2]
+    return at > 0 and text[at - 1] == " " and after.isalpha() and after != "m" and text.find("[", at + 1) < 0
 
 
 def _holds_json(text: str) -> bool:

@@ -48,7 +48,7 @@ def _add_log_kinds(record: Record, kinds: set[str]) -> None:
         kinds.add("ray")
     if (
         "container-event" not in kinds
-        and not (record.level == "INFO" and record.place)  # vLLM's own
+        and record.level not in ("INFO", "DEBUG")
         and any(word in head for word in _CONTAINER_WORDS)
         and _CONTAINER.search(head)
     ):

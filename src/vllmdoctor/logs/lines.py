@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
@@ -13,6 +14,7 @@ from vllmdoctor.logs.paste import unescaped, unquoted, without_markup
 from vllmdoctor.logs.prefixes import REPEATED, PrefixPeeler
 from vllmdoctor.logs.sections import CLIENT, SectionTracker
 
+_ACCESS = re.compile(r"INFO: {5}\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d{1,5} - \"")
 _MOST_PREFIXES = 8
 _MOST_NESTED_JSON = 3
 
@@ -39,7 +41,11 @@ class InputReader:
         self._peeler = PrefixPeeler.for_lines(self._sample())
         for raw in self._raws:
             for text in sub_lines(raw.text):
-                yield from self._lines_of(raw, text)
+                header = _bare_header(text)
+                if header is not None:
+                    yield self._line(raw, header, None)
+                else:
+                    yield from self._lines_of(raw, text)
 
     def _sample(self) -> list[str]:
         step = max(1, len(self._raws) // 400)
@@ -62,8 +68,6 @@ class InputReader:
         if "&" in text:
             text = unescaped(text)
         header = vllm_header(text) if text[:1] in "(DIWEC" else None
-        if header is None and text.startswith("INFO:     ") and "\t" not in text[:122]:
-            header = self._header(text)  # uvicorn: no outer prefix looks like that
         if header is None:
             if text.startswith(">"):
                 text = unquoted(text)
@@ -81,6 +85,9 @@ class InputReader:
 
     def _header(self, text: str) -> Header:
         """The innermost header: what a process prefix or another logger's header stands before."""
+        complete = vllm_header(text) if text[:1] in "(DIWEC" else None
+        if complete is not None:
+            return complete
         best = Header(text, NO_PROCESS, None, None, None, False)
         for _ in range(_MOST_PREFIXES):
             text = best.text
@@ -152,6 +159,15 @@ class InputReader:
             for text in parsed.texts:
                 for part in sub_lines(text):
                     yield from self._lines_of(raw, part, time, depth + 1)
+
+
+def _bare_header(text: str) -> Header | None:
+    """The header of the two lines that fill healthy logs: one of vLLM's own without a prefix, an access line."""
+    if text[:1] not in "(DIWEC" or "&" in text:
+        return None
+    if _ACCESS.match(text):
+        return Header(text[10:], NO_PROCESS, "INFO", None, None, True)
+    return vllm_header(text)
 
 
 def _inner(inner: Process, outer: Process) -> Process:

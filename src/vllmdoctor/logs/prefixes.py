@@ -120,7 +120,7 @@ class PrefixPeeler:
 
     columns: set[str] = field(default_factory=set)
     literals: set[str] = field(default_factory=set)
-    usual: str = ""  # a container's name with its bar, as nearly every line of the input has it
+    usual: str = ""  # a container's or pod's name, as nearly every line of the input has it
 
     @classmethod
     def for_lines(cls, sample: Sequence[str]) -> PrefixPeeler:
@@ -146,7 +146,7 @@ class PrefixPeeler:
             if found is None:
                 break
             shape, prefix = found
-            if shape.name == "compose" and text[0].isalpha() and prefix.group().endswith("| "):
+            if _is_constant(shape, prefix.group()):
                 self.usual = prefix.group()
             if shape.timed:
                 time = time or prefix.group(1)
@@ -200,6 +200,13 @@ class PrefixPeeler:
                 self.columns.add(shape.name)
         if _is_counting(lines):
             self.columns.add(_GREP.name)
+
+
+def _is_constant(shape: _Shape, prefix: str) -> bool:
+    """A prefix that can be known again by its text alone: nothing else would be read from that text."""
+    return (shape.name == "compose" and prefix[0].isalpha() and prefix.endswith("| ")) or (
+        shape.name == "kubectl" and prefix.endswith("] ")
+    )
 
 
 def _is_counting(lines: Sequence[str]) -> bool:

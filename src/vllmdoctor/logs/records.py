@@ -187,7 +187,7 @@ class _Assembler:
     def records(self) -> list[Record]:
         """All records, numbered."""
         made: list[Record] = []
-        numbers = {id(builder): number for number, builder in enumerate(self._builders)}
+        numbers = {id(b): number for number, b in enumerate(self._builders) if isinstance(b, ExceptionBuilder)}
         for number, builder in enumerate(self._builders):
             if isinstance(builder, ExceptionBuilder):
                 cause = numbers.get(id(builder.cause)) if builder.cause is not None else None

@@ -8,6 +8,7 @@ not divide, a sliding or chunked layer no more than its window and one batch, a 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -37,10 +38,12 @@ class KvSetup:
 
 @dataclass(frozen=True, slots=True)
 class KvCache:
-    """The cache of the fullest pipeline stage on one GPU."""
+    """The cache of the fullest pipeline stage on one GPU. `page_bytes` is the largest block of a layer with tokens."""
 
     layers: tuple[Layer, ...]
     setup: KvSetup
+    block_tokens: int
+    page_bytes: int
 
     @property
     def windowed_apart(self) -> bool:
@@ -59,16 +62,6 @@ class KvCache:
         return any(layer.kind in _GROWING for layer in self.layers)
 
     @property
-    def block_tokens(self) -> int:
-        """Tokens in a block; beside states so many that it holds one (`HybridAttentionMambaModelConfig`)."""
-        state = max((self._state_bytes(layer) for layer in self.layers), default=0)
-        per_token = max((token_bytes(layer, self.setup) for layer in self.layers), default=0)
-        if not state or not per_token:
-            return self.setup.block_tokens
-        step = max(self.setup.block_tokens, _STATE_ALIGNMENT_TOKENS)
-        return max(step, math.ceil(state / per_token / step) * step)
-
-    @property
     def fixed_bytes(self) -> int:
         """Bytes of a long request that do not grow any more: states, and full windows beside layers that do grow."""
         windows = [x for x in self.layers if x.kind in _WINDOWED] if self.windowed_apart and self._grows else []
@@ -77,7 +70,8 @@ class KvCache:
 
     def request_bytes(self, length: int) -> int:
         """What one request of that length occupies: whole blocks of every layer (`max_memory_usage_bytes`)."""
-        return sum(self._layer_bytes(layer, length) for layer in self.layers)
+        alike = Counter(self.layers)
+        return sum(count * self._layer_bytes(layer, length) for layer, count in alike.items())
 
     def concurrency(self, available_bytes: float, length: int) -> float:
         """Requests of that length that fit at a time (`get_max_concurrency_for_kv_cache_config`)."""
@@ -120,13 +114,9 @@ class KvCache:
     def _token_page(self, layer: Layer) -> int:
         return self.block_tokens * token_bytes(layer, self.setup)
 
-    def _state_bytes(self, layer: Layer) -> int:
-        return layer.state.page_bytes(self.setup.tensor_parallel, self.setup.state_bytes) if layer.state else 0
-
     def _state_page(self, layer: Layer) -> int:
         """A state is padded to the page of an attention layer, so that one pool serves both."""
-        attention = max((self._token_page(other) for other in self.layers), default=0)
-        return max(self._state_bytes(layer), attention)
+        return max(state_bytes(layer, self.setup), self.page_bytes)
 
     def _page_bytes(self, layer: Layer) -> int:
         return self._state_page(layer) if layer.kind == STATE else self._token_page(layer)
@@ -150,10 +140,31 @@ def token_bytes(layer: Layer, setup: KvSetup) -> int:
     return 2 * heads * layer.head_dim * setup.cache_bytes if layer.kind not in (STATE, NOTHING) else 0
 
 
+def state_bytes(layer: Layer, setup: KvSetup) -> int:
+    """Bytes of one request's state in one layer on one GPU."""
+    return layer.state.page_bytes(setup.tensor_parallel, setup.state_bytes) if layer.state else 0
+
+
+def block_tokens(layers: Sequence[Layer], setup: KvSetup) -> int:
+    """Tokens in a block; beside states so many that it holds one (`HybridAttentionMambaModelConfig`)."""
+    state = max((state_bytes(layer, setup) for layer in layers), default=0)
+    per_token = max((token_bytes(layer, setup) for layer in layers), default=0)
+    if not state or not per_token:
+        return setup.block_tokens
+    step = max(setup.block_tokens, _STATE_ALIGNMENT_TOKENS)
+    return max(step, math.ceil(state / per_token / step) * step)
+
+
 def kv_cache_of(layers: Sequence[Layer], setup: KvSetup) -> KvCache:
     """The cache of the pipeline stage that needs most per request."""
-    stages = [KvCache(tuple(part), setup) for part in pipeline_stages(layers, setup.pipeline_parallel)]
+    stages = [_stage(part, setup) for part in pipeline_stages(layers, setup.pipeline_parallel)]
     return max(stages, key=lambda stage: (stage.bytes_per_token, stage.fixed_bytes))
+
+
+def _stage(layers: Sequence[Layer], setup: KvSetup) -> KvCache:
+    tokens = block_tokens(layers, setup)
+    page = tokens * max((token_bytes(layer, setup) for layer in layers), default=0)
+    return KvCache(tuple(layers), setup, tokens, page)
 
 
 def pipeline_stages(layers: Sequence[Layer], stages: int) -> list[Sequence[Layer]]:

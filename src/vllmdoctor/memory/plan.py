@@ -49,6 +49,7 @@ class PlanRequest:
     max_num_batched_tokens: int | None = None
     enforce_eager: bool = False
     version: str = LATEST
+    engine: str = ""
     free_gib: float | None = None
     others_gib: float | None = None
 
@@ -106,7 +107,7 @@ class Plan:
 
 def plan_for(request: PlanRequest) -> Plan:
     """Raises InputError for a config that is not understood, UsageError for options that do not fit together."""
-    era = era_of(request.version)
+    era = era_of(request.version, engine=request.engine)
     if era is None:
         raise UsageError(f"--vllm-version {request.version!r} is no version such as {LATEST}")
     utilization = request.gpu_memory_utilization or era.default_utilization

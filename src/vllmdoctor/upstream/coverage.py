@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from vllmdoctor.rules.model import Signature
 from vllmdoctor.rules.versions import Release
 from vllmdoctor.upstream.areas import AREAS, START, Area, area_of
+from vllmdoctor.upstream.internal import Key, key_of
 from vllmdoctor.upstream.matching import Link
 from vllmdoctor.upstream.templates import ERROR, MESSAGE_KINDS, RAISE, WARNING, Template
 
@@ -21,26 +23,53 @@ _FEWEST_WORDS = 2  # with fewer, the message is what a placeholder holds
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many templates there are, known by a rule of their own, and known only by a rule for a whole family."""
+    """How many templates there are, known by a rule of their own, and known only by a rule for a whole family.
+
+    `internal` are those that no rule knows and none should: no configuration of an operator reaches them.
+    """
 
     total: int = 0
     specific: int = 0
     generic: int = 0
+    internal: int = 0
+
+    @property
+    def known(self) -> int:
+        return self.specific + self.generic
 
     @property
     def percent(self) -> float:
         """The share that some rule knows; of nothing everything is known."""
-        return 100 * (self.specific + self.generic) / self.total if self.total else 100.0
+        return _percent(self.known, self.total)
+
+    @property
+    def operator_facing(self) -> int:
+        """How many an operator may cause."""
+        return self.total - self.internal
+
+    @property
+    def operator_percent(self) -> float:
+        """The share that some rule knows of those that an operator may cause."""
+        return _percent(self.known, self.operator_facing)
 
     def __add__(self, other: Share) -> Share:
-        return Share(self.total + other.total, self.specific + other.specific, self.generic + other.generic)
+        return Share(
+            self.total + other.total,
+            self.specific + other.specific,
+            self.generic + other.generic,
+            self.internal + other.internal,
+        )
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """Shares by area and kind (raise, assert, error, warning), and the templates that no rule knows, in order.
 
-    `categories` counts what the rules of a category know; `wordless` templates print nothing but a value.
+    Internal templates are not among `uncovered`. `categories` counts what the rules of a category know; `wordless` templates print nothing but a value.
     """
 
     shares: Mapping[tuple[str, str], Share]
@@ -65,6 +94,7 @@ def coverage_of(
     rules: Sequence[tuple[str, Signature]],
     categories: Mapping[str, str],
     release: Release | None,
+    internal: AbstractSet[Key] = frozenset(),
 ) -> Coverage:
     """`rules` holds the rule's id with each signature that the links speak of; only templates of the release count."""
     known: dict[int, set[str]] = {}
@@ -82,17 +112,18 @@ def coverage_of(
             wordless += 1
             continue
         names = known.get(index, set())
+        is_internal = not names and key_of(template.file, template.text) in internal
         key = (area.name, kind_of(template))
-        shares[key] = shares.get(key, Share()) + _share_of(names)
+        shares[key] = shares.get(key, Share()) + _share_of(names, is_internal)
         by_category.update({categories.get(name, "") for name in names})
-        if not names:
+        if not names and not is_internal:
             uncovered.append(template)
     return Coverage(shares, dict(sorted(by_category.items())), tuple(sorted(uncovered, key=_importance)), wordless)
 
 
-def _share_of(names: set[str]) -> Share:
+def _share_of(names: set[str], is_internal: bool) -> Share:
     specific = bool(names - set(GENERIC_RULES))
-    return Share(1, int(specific), int(bool(names) and not specific))
+    return Share(1, int(specific), int(bool(names) and not specific), int(is_internal))
 
 
 def _importance(template: Template) -> tuple[object, ...]:

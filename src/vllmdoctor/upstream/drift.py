@@ -10,6 +10,7 @@ from vllmdoctor.errors import UsageError
 from vllmdoctor.rules.model import Catalogue, Signature
 from vllmdoctor.rules.versions import Release, release_of
 from vllmdoctor.upstream.coverage import Coverage, coverage_of
+from vllmdoctor.upstream.internal import internal_keys
 from vllmdoctor.upstream.matching import Link, links
 from vllmdoctor.upstream.templates import MESSAGE_KINDS, Template, from_tsv, releases_of
 from vllmdoctor.upstream.tree import from_tree, version_of
@@ -105,7 +106,7 @@ def drift_of(catalogue: Catalogue, source: Source) -> Drift:
             unfound.append(places[index])
         faults += _faults(places[index], found_here, source)
     categories = {rule_id: catalogue.rules[rule_id].category for rule_id in {name for name, _ in rules}}
-    coverage = coverage_of(source.templates, found, rules, categories, release_of(source.version))
+    coverage = coverage_of(source.templates, found, rules, categories, release_of(source.version), internal_keys())
     return Drift(source.version, _messages(source), len(own), tuple(faults), tuple(unfound), coverage)
 
 
