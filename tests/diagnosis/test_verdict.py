@@ -123,6 +123,7 @@ def test_a_dump_of_a_failed_step_is_no_health() -> None:
         """
         INFO:     Application startup complete.
         (EngineCore_DP0 pid=7) ERROR 05-22 10:09:00 [dump_input.py:69] Dumping input data for V1 LLM engine (v0.11.0) with config: model='x', max_seq_len=4096
-        """
+        """,
+        rule("dumped", "Dumping input data for", role="consequence"),
     )
     assert found.status == "cause-not-in-log"

@@ -99,13 +99,12 @@ def _is_interrupt(record: Record) -> bool:
 
 
 def _shows_failure_without_words(state: RunState) -> bool:
-    """A traceback that is cut before its exception, or what vLLM dumps only when a step failed."""
+    """A traceback that is cut before its exception."""
     for position, record in enumerate(state.records):
         if position in state.noise or position > state.interrupted_at or record.section != "log":
             continue
         cut = record.kind == "exception" and not record.exception and not record.code
-        dumped = record.echo and record.level in ("ERROR", "CRITICAL")
-        if dumped or (cut and not _survived(position, state)):
+        if cut and not _survived(position, state):
             return True
     return False
 
