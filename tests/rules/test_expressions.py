@@ -196,3 +196,11 @@ def test_floor_is_the_largest_multiple_below(number: int, step: int) -> None:
 def test_facts_are_named() -> None:
     names = parse_expression("known(a) and b + min(c, 1) in [d, 'e'] or true").facts()
     assert names == {"a", "b", "c", "d"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("/models/x", True), ("./x", True), ("~/x", True), ("C:\\models\\x", True), ("a/b/c", True), ("acme/x", False), ("gpt2", False)],
+)  # fmt: skip
+def test_is_path_tells_a_folder_from_a_repository(text: str, expected: bool) -> None:
+    assert parse_expression("is_path(model)").holds({"model": text}.__getitem__) is expected

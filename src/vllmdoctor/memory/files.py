@@ -31,6 +31,8 @@ class ModelFiles:
 
 def read_model(given: str, *, environment: dict[str, str] | None = None) -> ModelFiles:
     """Raises InputError when the path, the id or the files are not what they should be."""
+    if not given.strip():
+        raise InputError(given, "is no model", "Give a model folder, its config.json, or an id in the local cache")
     path = Path(given).expanduser()
     if path.is_file():
         return _from_config_file(path, given)

@@ -21,7 +21,7 @@ _TENSOR_BITS = {
     "F64": 64, "I64": 64, "U64": 64, "F32": 32, "I32": 32, "U32": 32, "F16": 16, "BF16": 16, "I16": 16, "U16": 16,
     "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "I8": 8, "U8": 8, "BOOL": 8, "F4": 4,
 }  # fmt: skip
-_HIGH = 1.04  # rotary tables, padding of the vocabulary, workspaces of quantized kernels
+_HIGH = 1.03  # rotary tables, padding of the vocabulary, workspaces of quantized kernels
 
 FROM_HEADERS = "safetensors headers"
 FROM_INDEX = "index of the weight files"
@@ -91,7 +91,7 @@ def from_headers(total_bytes: int) -> Weights:
 
 
 def from_index(total_bytes: int) -> Weights:
-    return Weights(Range.about(total_bytes, 0.97, _HIGH), FROM_INDEX)
+    return Weights(Range.about(total_bytes, 0.98, _HIGH), FROM_INDEX)
 
 
 def from_files(total_bytes: int) -> Weights:
@@ -105,9 +105,9 @@ def from_config(config: ModelConfig, quantization: str = "") -> Weights:
     plan = quantized_bits(config, quantization)
     if plan is None:
         best = float(parameters.total * config.dtype_bytes)
-        return Weights(Range.about(best, 0.97, 1.05), FROM_CONFIG, parameters.total)
+        return Weights(Range.about(best, 0.99, _HIGH), FROM_CONFIG, parameters.total)
     best = _quantized_bytes(parameters, plan, config.dtype_bytes)
-    return Weights(Range.about(best, 0.93, 1.10), FROM_CONFIG, parameters.total)
+    return Weights(Range.about(best, 0.96, 1.06), FROM_CONFIG, parameters.total)
 
 
 def requantized(weights: Weights, config: ModelConfig, quantization: str) -> Weights:

@@ -2,8 +2,8 @@
 
 The language has numbers, 'strings', true/false, version literals (v0.9.1), facts by name, arithmetic (+ - * / % //),
 comparison (== != < <= > >=), `in` with a list, `and`/`or`/`not`, known(a, …) (all are known), first(a, b, …) (the first
-that is known), min, max, abs, floor(x, step), ceil(x, step), floor_to(x, decimals), ceil_to(x, decimals). A fact that
-is not known makes everything that depends on it unknown, except where the other side decides (`false and unknown` is
+that is known), is_path(text), min, max, abs, floor(x, step), ceil(x, step), floor_to(x, decimals), ceil_to(x, decimals).
+A fact that is not known makes everything that depends on it unknown, except where the other side decides (`false and unknown` is
 false).
 """
 
@@ -39,6 +39,8 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<version>v\d+\.\d+(?:\.\d+)?)|(?P<number>\d+(?:\.\d+)?)|(?P<string>'[^']*')"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<operator>//|==|!=|<=|>=|[-+*/%<>()\[\],]))"
 )
+_SPECIAL = ("known", "first", "is_path")
+_PATH = re.compile(r"[/~\\]|\.{1,2}/|[A-Za-z]:[\\/]|[^/]+/[^/]+/")  # a repository has at most one slash
 _MAX_DEPTH = 40
 _MAX_TOKENS = 400  # a chain of operators is a tree as deep as it is long
 _MAX_DIGITS = 12
@@ -204,9 +206,9 @@ class _Parser:
         return Node("fact", text)
 
     def call(self, name: str, depth: int) -> Node:
-        if name not in _FUNCTIONS and name not in ("known", "first"):
+        if name not in _FUNCTIONS and name not in _SPECIAL:
             self.at -= 2
-            raise self.fail(f"no function {name!r}; there are known, first, {', '.join(sorted(_FUNCTIONS))}")
+            raise self.fail(f"no function {name!r}; there are {', '.join((*_SPECIAL, *sorted(_FUNCTIONS)))}")
         arguments = []
         while not self.take(")"):
             arguments.append(self.disjunction(depth + 1))
@@ -296,6 +298,8 @@ def _call(name: str, parts: tuple[Node, ...], lookup: Lookup) -> Value:
         return all(value is not UNKNOWN for value in values)
     if name == "first":
         return next((value for value in values if value is not UNKNOWN), UNKNOWN)
+    if name == "is_path":
+        return _PATH.match(values[0]) is not None if isinstance(values[0], str) else UNKNOWN
     numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
     if len(numbers) != len(values):
         return UNKNOWN

@@ -37,6 +37,7 @@ _LOOK: Mapping[str, tuple[str, str]] = {
 }
 _WIDEST_BAR = 72
 _INDENT = 2
+_LABEL_WIDTH = 26
 
 Place = Callable[[ReceiptLine], str]
 
@@ -56,9 +57,9 @@ def write_receipt(page: Page, words: Words, receipt: Receipt, place: Place) -> N
     if picture.budget_gib is not None:
         page.line(Text(" " * _INDENT).append_text(budget_mark(picture, width, words)))
     for segment in picture.segments:
-        page.line(_row(segment, receipt, words, place))
-    for line in _missing(receipt, words, place):
-        page.line(line)
+        page.cut_line(_row(segment, receipt, words, place))
+    for row in _missing(receipt, words, place):
+        page.cut_line(row)
     page.line()
 
 
@@ -110,7 +111,7 @@ def _missing(receipt: Receipt, words: Words, place: Place) -> list[Text]:
 
 def _columns(row: Text, label: str, gib: float, note: str, style: str = "") -> Text:
     text = Text(label, style)
-    row.append_text(text).append(" " * max(1, 32 - text.cell_len))
+    row.append_text(text).append(" " * max(1, _LABEL_WIDTH - text.cell_len))
     row.append(f"{gib:8.2f} GiB", style)
     return row.append(f"  {note}") if note else row
 
