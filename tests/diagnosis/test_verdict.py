@@ -127,3 +127,16 @@ def test_a_dump_of_a_failed_step_is_no_health() -> None:
         rule("dumped", "Dumping input data for", role="consequence"),
     )
     assert found.status == "cause-not-in-log"
+
+
+def test_an_exception_of_one_request_is_outlived_by_a_server_that_answers_the_next() -> None:
+    log = """
+        INFO:     Application startup complete.
+        (APIServer pid=1) ERROR 05-22 10:01:00 [serving_chat.py:200] Error in preprocessing prompt inputs
+        (APIServer pid=1) ERROR 05-22 10:01:00 [serving_chat.py:200] Traceback (most recent call last):
+        (APIServer pid=1) ERROR 05-22 10:01:00 [serving_chat.py:200]   File "/opt/vllm/x.py", line 1, in f
+        (APIServer pid=1) ERROR 05-22 10:01:00 [serving_chat.py:200] IndexError: list index out of range
+        """
+    after = '(APIServer pid=1) INFO:     192.0.2.9:51205 - "POST /v1/chat/completions HTTP/1.1" 200 OK\n'
+    assert diagnosis(log).status == "unrecognized-failure"
+    assert diagnosis(log + after).status == "healthy"

@@ -69,6 +69,14 @@ def test_what_vllm_printed_for_one_request(name: str, length: int, needed_gib: f
     assert cache(name).request_bytes(length) / GIB == pytest.approx(needed_gib, abs=0.005)
 
 
+def test_the_cpu_backend_prints_the_same() -> None:
+    """A Llama of 2 layers with 2 KV heads of 32: 2 × 2 × 2 × 32 × 2 = 512 B; a cache of 1 GiB holds 2,097,152 tokens."""
+    small = config("llama-3.1-8b", num_hidden_layers=2, hidden_size=64, num_attention_heads=2, num_key_value_heads=2)
+    tiny = kv_cache_of(layers_of(small), KvSetup())
+    assert GIB / tiny.bytes_per_token == 2_097_152
+    assert tiny.concurrency(GIB, 2048) == 1024.0
+
+
 def test_windows_keep_one_window_and_one_batch() -> None:
     """gpt-oss: 128 - 1 + 2048 = 2175 tokens, 136 blocks and one more, 16 × 2048 B each in 18 layers = 77.06 MiB."""
     assert cache("gpt-oss-120b").fixed_bytes == 137 * 16 * 2 * 8 * 64 * 2 * 18

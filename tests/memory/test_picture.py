@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from tests.memory.facts import facts
+from vllmdoctor.cli.app import run
 from vllmdoctor.memory import receipt as r
+from vllmdoctor.memory.advice import UtilizationInterval
 from vllmdoctor.memory.picture import OUTSIDE, UNTOLD, cells, picture_of
 from vllmdoctor.memory.receipt import Receipt, receipt_of
 from vllmdoctor.report.text.page import Page
-from vllmdoctor.report.text.receipt import write_receipt
+from vllmdoctor.report.text.receipt import utilization_words, write_receipt
 from vllmdoctor.report.words import Words
 
 TOLD = {
@@ -104,8 +108,6 @@ def test_the_bar_is_always_as_wide_as_asked(
 
 
 def test_analyze_shows_it_for_gpu_memory_and_only_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from vllmdoctor.cli.app import run
-
     numbers = (
         "INFO 02-26 09:54:05 worker.py:267] the current vLLM instance can use total_gpu_memory (24.00GiB) x "
         "gpu_memory_utilization (0.90) = 21.60GiB\n"
@@ -119,5 +121,47 @@ def test_analyze_shows_it_for_gpu_memory_and_only_there(tmp_path: Path, capsys: 
         log.write_text(numbers + text, encoding="utf-8")
         assert run(["analyze", str(log)]) == 1
         assert ("of a GPU with 24.00 GiB" in capsys.readouterr().out) is shown
-        run(["analyze", str(log), "--format", "json"])
-        capsys.readouterr()
+
+
+def test_the_json_holds_it_and_follows_the_schema(
+    tmp_path: Path, checkout: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    log = tmp_path / "startup.log"
+    log.write_text(
+        "Loading model weights took 14.9888 GB\n"
+        "Memory profiling results: total_gpu_memory=23.58GiB initial_memory_usage=15.34GiB peak_torch_memory=17.98GiB "
+        "memory_usage_post_profile=15.35GiB non_torch_memory=0.35GiB kv_cache_size=2.89GiB gpu_memory_utilization=0.90\n"
+        "# GPU blocks: 1478, # CPU blocks: 2048\n"
+        "ValueError: The model's max seq len (29000) is larger than the maximum number of tokens that can be stored in KV "
+        "cache (23648). Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n",
+        encoding="utf-8",
+    )
+    assert run(["analyze", str(log), "--format", "json"]) == 1
+    document = json.loads(capsysbinary.readouterr().out)
+    schema = json.loads((checkout / "docs" / "schema" / "report.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator(schema).validate(document)
+    finding = document["findings"][0]
+    lines = {line["name"]: line for line in finding["receipt"]["lines"]}
+    assert lines["weights"] == {"name": "weights", "gib": 14.9888, "kind": "read", "origin": {"input": 0, "line": 1}}
+    assert lines["activation_peak"]["kind"] == "computed"
+    assert lines["cuda_graphs"] == {"name": "cuda_graphs", "gib": None, "kind": None, "origin": None}
+    assert finding["advice"]["longest_context"]["tokens"] == 23_648
+    # 23.58 × 0.90 - 2.89 + 2.89 × 29000 ÷ 23648 = 21.88; ÷ 23.58
+    assert finding["advice"]["gpu_memory_utilization"]["above"] == pytest.approx(0.928, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    "low, high, words",
+    [
+        (0.8625, 0.95, "above 0.86, up to 0.95"),
+        (0.8625, None, "must be free at the start"),
+        (0.9, 0.8, "above 0.90 is needed, 0.80 of the GPU is free"),
+        (1.3, None, "more is needed than the GPU has"),
+    ],
+)
+def test_which_utilizations_can_work(low: float, high: float | None, words: str) -> None:
+    assert words in " ".join(utilization_words(UtilizationInterval(low, high), Words()))
+
+
+def test_an_unknown_lower_bound_says_nothing() -> None:
+    assert utilization_words(UtilizationInterval(None, 0.9), Words()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,19 @@ def test_a_broken_config_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "config.json").write_text('{"model_type": "perceiver", "num_hidden_layers": 3}', encoding="utf-8")
     assert run(["plan", str(tmp_path), "--gpu", "24GiB"]) == 2
     assert "which layers keep a KV cache" in capsys.readouterr().err
+
+
+def test_documented_help_and_example_are_the_real_ones(
+    checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(checkout)
+    text = (checkout / "docs" / "plan.md").read_text(encoding="utf-8")
+    documented = re.search(r"<!-- help: plan -->\n```text\n(.*?)```", text, re.DOTALL)
+    example = re.search(
+        r"```text\n\$ vllmdoctor plan (\S+) --gpu \"RTX 3090\" --max-model-len 16384\n(.*?)```", text, re.DOTALL
+    )
+    assert documented and example
+    assert run(["plan", "--help"]) == 0
+    assert capsys.readouterr().out.strip() == documented[1].strip()
+    assert run(["plan", example[1], "--gpu", "RTX 3090", "--max-model-len", "16384"]) == 0
+    assert capsys.readouterr().out.strip() == example[2].strip()

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+from vllmdoctor.languages import Message
 from vllmdoctor.cli.output import flush_quietly, open_console, write_utf8
 from vllmdoctor.cli.progress import ReadingProgress
 from vllmdoctor.errors import UsageError
@@ -64,7 +65,7 @@ def _opened_input(paths: Sequence[str], files: Sequence[str], *, tee: bool) -> I
     from vllmdoctor.cli.tee import passed_through
 
     if "-" not in paths:
-        raise UsageError("--tee passes standard input on; add - to the logs, or leave --tee out")
+        raise UsageError(Message("--tee passes standard input on; add - to the logs, or leave --tee out"))
     with passed_through() as stdin:
         yield stdin, None  # a progress bar would get between the lines of the log
 
@@ -72,7 +73,7 @@ def _opened_input(paths: Sequence[str], files: Sequence[str], *, tee: bool) -> I
 def paths_without_arguments() -> list[str]:
     """Standard input when something is piped into it."""
     if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError("no log given: name a file, or pipe one in (`docker logs vllm 2>&1 | vllmdoctor analyze -`)")
+        raise UsageError(Message("no log given: name a file, or pipe one in (`docker logs vllm 2>&1 | vllmdoctor analyze -`)"))
     return ["-"]
 
 

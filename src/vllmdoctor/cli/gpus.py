@@ -9,6 +9,7 @@ from contextlib import suppress
 from rich.cells import cell_len
 from rich.text import Text
 
+from vllmdoctor.languages import Message
 from vllmdoctor.cli.analyze import paths_without_arguments
 from vllmdoctor.cli.output import flush_quietly, open_console, write_json
 from vllmdoctor.errors import InputError
@@ -30,8 +31,8 @@ def print_gpus(file: str | None, *, as_json: bool) -> None:
     if machine is None:
         raise InputError(
             excerpts[0].name if excerpts else path,
-            "says nothing of GPUs",
-            "Give the output of nvidia-smi (table, -q, -q -x, --query-gpu, -L), rocm-smi or amd-smi",
+            Message("says nothing of GPUs"),
+            Message("Give the output of nvidia-smi (table, -q, -q -x, --query-gpu, -L), rocm-smi or amd-smi"),
         )
     with suppress(BrokenPipeError):  # a reader that has seen enough
         if as_json:

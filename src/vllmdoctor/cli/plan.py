@@ -6,6 +6,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 
+from vllmdoctor.languages import Message
 from vllmdoctor.cli.output import flush_quietly, open_console, write_json
 from vllmdoctor.errors import InputError, UsageError
 from vllmdoctor.facts.gpus.model import Machine
@@ -80,7 +81,7 @@ def _check_positive(options: PlanOptions) -> None:
     for name in _COUNTS:
         value = getattr(options, name)
         if value is not None and value < 1:
-            raise UsageError(f"--{name.replace('_', '-')} must be at least 1")
+            raise UsageError(Message("--{value} must be at least 1", value=name.replace('_', '-')))
 
 
 def _request(options: PlanOptions, model: ModelFiles, gpus: PlannedGpus, counted: bool) -> PlanRequest:
@@ -89,7 +90,7 @@ def _request(options: PlanOptions, model: ModelFiles, gpus: PlannedGpus, counted
     tensor = options.tensor_parallel_size or largest_tensor_parallel(model.config, max(1, gpus.count // pipeline))
     check_tensor_parallel(model.config, tensor)
     if counted and tensor * pipeline > gpus.count:
-        raise UsageError(f"tensor × pipeline parallel size needs {tensor * pipeline} GPUs, there are {gpus.count}")
+        raise UsageError(Message("tensor × pipeline parallel size needs {value} GPUs, there are {count}", value=tensor * pipeline, count=gpus.count))
     return PlanRequest(
         config=model.config,
         weights=model.weights,
@@ -116,5 +117,5 @@ def _machine_in(path: str) -> Machine:
     excerpts = read_inputs([path], stdin=sys.stdin.buffer if sys.stdin else None, literals=[])
     machine = read_gpus("\n".join(line.text for excerpt in excerpts for line in excerpt.lines))
     if machine is None:
-        raise InputError(path, "says nothing of GPUs", "Give the output of `nvidia-smi`")
+        raise InputError(path, Message("says nothing of GPUs"), Message("Give the output of `nvidia-smi`"))
     return machine

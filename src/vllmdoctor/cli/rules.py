@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from vllmdoctor.languages import Message
 from vllmdoctor.cli.explain import unknown_rule
 from vllmdoctor.cli.output import flush_quietly, open_console, write_json
 from vllmdoctor.errors import UsageError
@@ -18,7 +19,7 @@ def print_rules(category: str | None, *, as_json: bool, language: str, rules_fol
     from vllmdoctor.report.words import Words
 
     if category is not None and category not in CATEGORIES:
-        raise UsageError(f"no category {category!r}; there are {', '.join(CATEGORIES)}")
+        raise UsageError(Message("no category {category!r}; there are {names}", category=category, names=', '.join(CATEGORIES)))
     catalogue = load_catalogue(language, rules_folders)
     rules = [rule for rule in catalogue.rules.values() if category in (None, rule.category)]
     rules.sort(key=lambda rule: (CATEGORIES.index(rule.category), rule.id))
@@ -99,7 +100,7 @@ def check_folder(folder: Path | None, language: str | None, clean_corpus: Path |
 
     chosen = folder or checkout_rules()
     if chosen is None:
-        raise UsageError("name the rules folder to check: `vllmdoctor rules check my-rules/`")
+        raise UsageError(Message("name the rules folder to check: `vllmdoctor rules check my-rules/`"))
     console = open_console()
     try:
         code = main_check(

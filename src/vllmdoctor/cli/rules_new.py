@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from vllmdoctor.languages import Message
 from vllmdoctor.analysis import diagnose_log
 from vllmdoctor.cli.output import flush_quietly, open_console
 from vllmdoctor.diagnosis.model import ROOT_CAUSE, UNRECOGNIZED, Diagnosis, Unrecognized
@@ -34,14 +35,14 @@ def write_new_rule(
 ) -> None:
     """Raises UsageError when the log's failure is known already, or files of that id exist."""
     if category is not None and category not in CATEGORIES:
-        raise UsageError(f"no category {category!r}; there are {', '.join(CATEGORIES)}")
+        raise UsageError(Message("no category {category!r}; there are {names}", category=category, names=', '.join(CATEGORIES)))
     if not _ID.fullmatch(rule_id):
-        raise UsageError(f"{rule_id!r} is no id: lower-case words joined by hyphens")
+        raise UsageError(Message("{rule_id!r} is no id: lower-case words joined by hyphens", rule_id=rule_id))
     if vllm is not None:
         check_source(vllm)
     catalogue = load_catalogue("en", rules_folders)
     if catalogue.rule(rule_id) is not None:
-        raise UsageError(f"the rule {rule_id!r} exists; add a signature to it")
+        raise UsageError(Message("the rule {rule_id!r} exists; add a signature to it", rule_id=rule_id))
     excerpts = read_inputs([log], stdin=None, literals=[], block_literals=frozenset())
     diagnosis = _diagnosis(excerpts, catalogue)
     unknown = _unknown(diagnosis, log)
@@ -64,8 +65,8 @@ def _unknown(diagnosis: Diagnosis, log: str) -> Unrecognized:
         return diagnosis.unrecognized
     root = next((finding.rule.id for finding in diagnosis.findings if finding.role == ROOT_CAUSE), "")
     if root:
-        raise UsageError(f"{log}: its failure is known as {root}; `vllmdoctor rules show {root}` shows by which lines")
-    raise UsageError(f"{log}: no failure without a rule in it ({diagnosis.status})")
+        raise UsageError(Message("{log}: its failure is known as {root}; `vllmdoctor rules show {root}` shows by which lines", log=log, root=root))
+    raise UsageError(Message("{log}: no failure without a rule in it ({status})", log=log, status=diagnosis.status))
 
 
 def _rule(
@@ -99,7 +100,7 @@ def _write(rule: NewRule, target: Path, excerpt: Excerpt, unknown: Unrecognized)
         files |= {fixture / name: text for name, text in _fixture(rule, excerpt, unknown).items()}
     taken = [path for path in files if path.exists()]
     if taken:
-        raise UsageError(f"{taken[0]} exists; choose another id, or remove it")
+        raise UsageError(Message("{value} exists; choose another id, or remove it", value=taken[0]))
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +110,7 @@ def _write(rule: NewRule, target: Path, excerpt: Excerpt, unknown: Unrecognized)
                 taxonomy.write(f"{rule.id}\t{rule.category}\tFILL IN a description\n")
     except OSError as problem:
         raise InputError(
-            str(target), f"cannot be written ({problem.strerror})", "Name another folder with --dir"
+            str(target), Message("cannot be written ({strerror})", strerror=problem.strerror), Message("Name another folder with --dir")
         ) from None
     return [f"wrote {path}" for path in files] + ([f"added {rule.id} to {target / 'taxonomy.tsv'}"] if shipped else [])
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import BinaryIO, cast
 
+from vllmdoctor.languages import Message
 from vllmdoctor.cli.output import drop_output
 from vllmdoctor.errors import UsageError
 
@@ -53,7 +54,7 @@ class Tee:
 def passed_through() -> Iterator[BinaryIO]:
     """Standard input as a stream that also goes to standard output, to its end whatever the reader makes of it."""
     if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError("--tee passes a piped log on: `vllm serve MODEL 2>&1 | vllmdoctor analyze --tee`")
+        raise UsageError(Message("--tee passes a piped log on: `vllm serve MODEL 2>&1 | vllmdoctor analyze --tee`"))
     sys.stdout.flush()
     tee = Tee(cast("io.BufferedIOBase", sys.stdin.buffer), sys.stdout.buffer)
     with _outliving_one_interrupt():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from vllmdoctor.rules.prefilter import candidates, compiled, search
 
 UNKNOWN_PHASE = "unknown"
 _ERROR_LEVELS = frozenset({"ERROR", "CRITICAL", "FATAL"})
+_SERVED = re.compile(r'"POST \S+ HTTP/[\d.]+" 200|generation throughput: (?!0\.0 )\d')
 _STARTING = frozenset({"configuration", "distributed-init", "loading-weights", "profiling", "kv-cache-allocation"})
 
 
@@ -29,6 +31,7 @@ class RunState:
     ready: Sequence[bool]
     interrupted_at: int
     ready_at_end: bool
+    served_at: Sequence[int]  # positions of signs that requests are answered
     ever_ready: bool
     last_phase: str
 
@@ -78,6 +81,7 @@ def read_state(records: Sequence[Record], book: FactBook) -> RunState:
         ready=walk.ready_before,
         interrupted_at=walk.interrupted_at if walk.interrupted_at is not None else len(records),
         ready_at_end=walk.ready,
+        served_at=walk.served_at,
         ever_ready=walk.ever_ready,
         last_phase=walk.latest,
     )
@@ -91,6 +95,7 @@ class _Walk:
         self.ready_before: list[bool] = []
         self.ready = False
         self.ever_ready = False
+        self.served_at: list[int] = []
         self.interrupted_at: int | None = None
         self.latest = ""
         self._by_process: dict[Process, tuple[int, str]] = {}
@@ -105,6 +110,8 @@ class _Walk:
                 self._enter(mark.phase, record, position)
             elif mark.mark == "ready":
                 self.ready = self.ever_ready = True
+                if _SERVED.search(record.text):
+                    self.served_at.append(position)
             elif self.interrupted_at is None and (
                 mark.mark == "interrupted" or (mark.mark == "shutdown" and not self._errors)
             ):

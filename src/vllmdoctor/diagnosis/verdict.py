@@ -110,12 +110,15 @@ def _shows_failure_without_words(state: RunState) -> bool:
 
 
 def _survived(position: int, state: RunState) -> bool:
-    """An error that the start or the server outlived: readiness came, or stayed, after it."""
+    """An error that the start or the server outlived: readiness came, or stayed, after it.
+
+    An exception of a ready server is outlived when requests are served after it: it belonged to one request.
+    """
     record = state.records[position]
     later = range(position + 1, len(state.records))
     if not state.ready[position]:
         return any(state.ready[p] for p in later) or (state.ready_at_end and position + 1 < len(state.records))
-    return record.kind != "exception" and state.ready_at_end
+    return state.ready_at_end and (record.kind != "exception" or any(place > position for place in state.served_at))
 
 
 def _chain_is_matched(record: Record, state: RunState, matched: frozenset[int]) -> bool:

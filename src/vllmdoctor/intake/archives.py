@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import IO
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.intake.compression import BOMB_FROM_BYTES, BOMB_RATIO, unpacked
 from vllmdoctor.intake.folders import hidden, named_like_log
@@ -39,7 +40,7 @@ class _Allowance:
     def limited(self, blocks: Iterator[bytes], notes: list[str]) -> Iterator[bytes]:
         for block in blocks:
             if len(block) > self.left:
-                notes.append(f"more than {MAX_ARCHIVE_BYTES >> 30} GiB of text in the archive; reading stopped there")
+                notes.append(Message("more than {limit} GiB of text in the archive; reading stopped there", limit=MAX_ARCHIVE_BYTES >> 30))
                 return
             self.left -= len(block)
             yield block
@@ -52,9 +53,9 @@ def zip_sources(name: str, file: str | IO[bytes]) -> list[Source]:
         archive = zipfile.ZipFile(file)
         infos = [info for info in archive.infolist() if not info.is_dir()]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
-        raise InputError(name, f"damaged zip archive ({error})", "It may be cut off: copy it again.") from error
+        raise InputError(name, Message("damaged zip archive ({error})", error=error), Message("It may be cut off: copy it again.")) from error
     if infos and all(info.flag_bits & 1 for info in infos):
-        raise InputError(name, "the zip archive is protected by a password", "Unpack it first.")
+        raise InputError(name, Message("the zip archive is protected by a password"), Message("Unpack it first."))
     members = [_zip_member(archive, info) for info in infos]
     return _member_sources(name, members, [])
 
@@ -92,7 +93,7 @@ def _check_zip_directory(name: str, file: str | IO[bytes]) -> None:
         raise zipfile.BadZipFile("its directory at the end is missing")
     (size,) = struct.unpack_from("<I", tail, place + 12)
     if size > _MAX_ZIP_DIRECTORY_BYTES:
-        raise InputError(name, "the zip archive holds too many entries", "Unpack the logs and name them.")
+        raise InputError(name, Message("the zip archive holds too many entries"), Message("Unpack the logs and name them."))
 
 
 def _tail(file: IO[bytes]) -> bytes:
@@ -148,7 +149,7 @@ class _TarCursor:
         try:
             info = self._tar.next()
         except (tarfile.TarError, OSError, ValueError, EOFError) as error:
-            notes.append(f"the archive is damaged ({error}); what comes after {self._next} entries was not read")
+            notes.append(Message("the archive is damaged ({error}); what comes after {next} entries was not read", error=error, next=self._next))
             return None
         self._next += 1
         self._current = info
@@ -185,7 +186,7 @@ class _TarCursor:
 def _member_sources(archive: str, members: Sequence[_Member], notes: list[str]) -> list[Source]:
     """Members that are texts: those named like logs, or, when none is, all of them."""
     if len(members) > MAX_MEMBERS:
-        notes.append(f"only the first {MAX_MEMBERS} members were looked at")
+        notes.append(Message("only the first {max_members} members were looked at", max_members=MAX_MEMBERS))
         members = members[:MAX_MEMBERS]
     visible = [member for member in members if not hidden(member.name)]
     others = [member for member in visible if not _wanted(member)]
@@ -194,14 +195,14 @@ def _member_sources(archive: str, members: Sequence[_Member], notes: list[str]) 
         sources, more = _readable(archive, others)
         skipped += more
     elif others:
-        skipped.append(f"not named like logs: {_listed([shown_name(member.name) for member in others])}")
+        skipped.append(Message("not named like logs: {value}", value=_listed([shown_name(member.name) for member in others])))
     if not sources:
         detail = f" ({skipped[0]})" if skipped else " (it is empty)" if not members else ""
         cut = f"; {notes[0]}" if notes else ""
-        raise InputError(archive, f"no text in this archive{detail}{cut}", "Give an archive of log files.")
+        raise InputError(archive, Message("no text in this archive{detail}{cut}", detail=detail, cut=cut), Message("Give an archive of log files."))
     notes += [f"skipped in the archive: {text}" for text in skipped[:_SHOWN_NAMES]]
     if len(skipped) > _SHOWN_NAMES:
-        notes.append(f"skipped in the archive: {len(skipped) - _SHOWN_NAMES} more")
+        notes.append(Message("skipped in the archive: {count} more", count=len(skipped) - _SHOWN_NAMES))
     sources[0].notes[:0] = notes
     return sources
 
@@ -220,7 +221,7 @@ def _readable(archive: str, members: Sequence[_Member]) -> tuple[list[Source], l
         shown = shown_name(member.name)
         problem = _looked_at(member).problem
         if problem:
-            skipped.append(f"{shown} ({problem})")
+            skipped.append(Message("{shown} ({problem})", shown=shown, problem=problem))
         else:
             sources.append(Source(f"{archive}!{shown}", _chunks_of(member, shown, allowance)))
     return sources, skipped

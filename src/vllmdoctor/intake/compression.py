@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.intake.streams import BLOCK_BYTES, ByteStream
 
@@ -49,7 +50,7 @@ def unpacked(stream: ByteStream, name: str, notes: list[str]) -> ByteStream:
         blocks = iter(stream) if layer else meter.counted(iter(stream))
         stream = ByteStream(decompressed(kind, blocks, name, notes, meter))
     if compression_of(stream.head(16)):
-        raise InputError(name, f"compressed more than {MAX_LAYERS} times over", "Unpack it first.")
+        raise InputError(name, Message("compressed more than {max_layers} times over", max_layers=MAX_LAYERS), Message("Unpack it first."))
     return stream
 
 
@@ -87,15 +88,15 @@ def decompressed(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]
             yield block
             if produced > BOMB_FROM_BYTES and produced > BOMB_RATIO * meter.consumed:
                 notes.append(
-                    f"the {kind} data expands more than {BOMB_RATIO} times over; reading stopped after {produced} bytes"
+                    Message("the {kind} data expands more than {bomb_ratio} times over; reading stopped after {produced} bytes", kind=kind, bomb_ratio=BOMB_RATIO, produced=produced)
                 )
                 return
     except (zlib.error, OSError, EOFError, ValueError, MemoryError, _DecoderProblem) as error:
         if produced == 0:
             raise InputError(
-                name, f"damaged {kind} data ({_reason(error)})", "Copy the file again, or unpack what can be unpacked."
+                name, Message("damaged {kind} data ({reason})", kind=kind, reason=_reason(error)), Message("Copy the file again, or unpack what can be unpacked.")
             ) from error
-        notes.append(f"the {kind} data is damaged ({_reason(error)}): {produced} bytes could be read")
+        notes.append(Message("the {kind} data is damaged ({reason}): {produced} bytes could be read", kind=kind, reason=_reason(error), produced=produced))
 
 
 def _reason(error: BaseException) -> str:
@@ -120,7 +121,7 @@ def _decoded(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]) ->
                 if not pending:
                     break
                 if compression_of((pending + b"\0" * 16)[:16]) != kind and len(pending) >= 16:
-                    notes.append(f"something that is not {kind} follows the {kind} data; it was not read")
+                    notes.append(Message("something that is not {kind} follows the {kind} data; it was not read", kind=kind))
                     return
                 decoder, step = new_decoder()
             started = True
@@ -131,7 +132,7 @@ def _decoded(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]) ->
     if started and not decoder.eof:
         if produced == 0 and frames == 0:
             raise EOFError("cut off before the first byte of text")
-        notes.append(f"the {kind} data is cut off: {produced} bytes could be read, the end of the log is missing")
+        notes.append(Message("the {kind} data is cut off: {produced} bytes could be read, the end of the log is missing", kind=kind, produced=produced))
 
 
 def _decoder_factory(kind: str, name: str) -> Callable[[], tuple[_Decoder, Step]]:
@@ -193,8 +194,8 @@ def _zstd_factory(name: str) -> Callable[[], tuple[_Decoder, Step]]:
     except ImportError:
         raise InputError(
             name,
-            "zstandard data, and the Python package zstandard is not installed",
-            f"Install it, or run: zstd -dc {name} | vllmdoctor analyze -",
+            Message("zstandard data, and the Python package zstandard is not installed"),
+            Message("Install it, or run: zstd -dc {name} | vllmdoctor analyze -", name=name),
         ) from None
 
     def new_decoder() -> tuple[_Decoder, Step]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import BinaryIO
 
+from vllmdoctor.languages import Message
 from vllmdoctor.intake.kept import Limits, decoded
 from vllmdoctor.intake.literals import LiteralFinder
 from vllmdoctor.intake.scan import Scan
@@ -14,6 +16,7 @@ from vllmdoctor.intake.sources import open_sources
 from vllmdoctor.logs.model import RawLine
 
 Progress = Callable[[int], None]
+Literals = Sequence[bytes] | Callable[[], Sequence[bytes]]  # what large inputs are searched for, or how to get it
 
 # Beyond this much kept text (characters of all inputs together) the inputs that follow are kept more sparingly.
 _AMPLE_CHARACTERS = 12 << 20
@@ -38,7 +41,7 @@ class Excerpt:
 def read_excerpt(
     source: Source,
     index: int,
-    literals: Sequence[bytes],
+    literals: Literals,
     *,
     block_literals: frozenset[bytes] = frozenset(),
     progress: Progress | None = None,
@@ -51,7 +54,7 @@ def read_inputs(
     paths: Sequence[str],
     *,
     stdin: BinaryIO | None,
-    literals: Sequence[bytes],
+    literals: Literals,
     block_literals: frozenset[bytes] = frozenset(),
     progress: Progress | None = None,
 ) -> list[Excerpt]:
@@ -75,11 +78,20 @@ def _limits_after(characters: int) -> Limits:
 class _Reader:
     """Reads inputs with one set of literals."""
 
-    def __init__(self, literals: Sequence[bytes], block_literals: frozenset[bytes], progress: Progress | None) -> None:
-        distinct = tuple(dict.fromkeys((*literals, *sorted(block_literals))))
-        self._finder = LiteralFinder(distinct)
-        self._block_indexes = frozenset(place for place, literal in enumerate(distinct) if literal in block_literals)
+    def __init__(self, literals: Literals, block_literals: frozenset[bytes], progress: Progress | None) -> None:
+        self._literals = literals
+        self._block_literals = block_literals
         self._progress = progress
+
+    @cached_property
+    def _finder(self) -> LiteralFinder:
+        """Built when the first large input is met: small ones are kept whole."""
+        literals = self._literals() if callable(self._literals) else self._literals
+        return LiteralFinder(tuple(dict.fromkeys((*literals, *sorted(self._block_literals)))))
+
+    @cached_property
+    def _block_indexes(self) -> frozenset[int]:
+        return frozenset(place for place, one in enumerate(self._finder.literals) if one in self._block_literals)
 
     def read(self, source: Source, index: int, limits: Limits) -> Excerpt:
         held: list[bytes] = []
@@ -107,7 +119,7 @@ class _Reader:
         lines = tuple(RawLine(index, number, kept.pop(number)) for number in sorted(kept))
         notes = list(source.notes)
         if scan.kept.cut:
-            notes.append(f"{scan.kept.cut} lines longer than 64 KiB were cut to the parts around known messages")
+            notes.append(Message("{cut} lines longer than 64 KiB were cut to the parts around known messages", cut=scan.kept.cut))
         names = [decoded(literal) for literal in self._finder.literals]
         hits = {name: count for name, count in zip(names, scan.counts, strict=True) if count}
         uncounted = frozenset(names[place] for place in scan.uncounted)

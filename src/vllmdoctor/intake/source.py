@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.intake.compression import unpacked
 from vllmdoctor.intake.encoding import JUDGED_BYTES, as_utf8, why_not_text
@@ -33,9 +34,9 @@ class Source:
                     size += len(block)
                     yield block
         except OSError as error:
-            problem = f"cannot be read ({error.strerror or error})"
+            problem = Message("cannot be read ({reason})", reason=error.strerror or error)
             if size == 0:
-                raise InputError(self.name, problem, "Check the file and its permissions.") from error
+                raise InputError(self.name, problem, Message("Check the file and its permissions.")) from error
             self.notes.append(f"{problem} after {size} bytes; the rest is missing")
 
 

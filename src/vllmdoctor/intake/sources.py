@@ -9,14 +9,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, BinaryIO
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.intake.folders import MAX_FILES, log_files
 from vllmdoctor.intake.source import BINARY, EMPTY, TAR, ZIP, Probe, Source, probe, text_source
 from vllmdoctor.intake.streams import ByteStream, Opener, file_blocks, pipe_blocks
 
 STDIN_NAME = "<stdin>"
-_TEXT_HINT = "Give the log as text, or packed as .gz, .zst, .bz2, .xz, .zip or .tar."
-_FOLDER_HINT = "Looked for *.log, *.txt, *.out, *.err, *.json, rotated and packed ones, and names without a suffix."
+_TEXT_HINT = Message("Give the log as text, or packed as .gz, .zst, .bz2, .xz, .zip or .tar.")
+_FOLDER_HINT = Message("Looked for *.log, *.txt, *.out, *.err, *.json, rotated and packed ones, and names without a suffix.")
 # An archive must be read twice (names first); from a pipe that means keeping it.
 _PIPED_ARCHIVE_BYTES = 32 << 20
 
@@ -39,14 +40,14 @@ def _path_sources(path: str) -> list[Source]:
         if stat.S_ISDIR(mode):
             return _folder_sources(path)
         if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and path not in (os.devnull, "/dev/stdin", "/dev/tty")):
-            raise InputError(path, "is a device, not a log", "Name a file, or pipe the log in and name -.")
+            raise InputError(path, Message("is a device, not a log"), Message("Name a file, or pipe the log in and name -."))
         if not stat.S_ISREG(mode):
             return _pipe_sources(path, _named_pipe_blocks(path))
         return _file_sources(path)
     except FileNotFoundError:
-        raise InputError(path, "no such file", "Check the path; use - to read from a pipe.") from None
+        raise InputError(path, Message("no such file"), Message("Check the path; use - to read from a pipe.")) from None
     except (OSError, ValueError) as error:
-        raise InputError(path, f"cannot be read ({_reason(error)})", "Check the path and its permissions.") from error
+        raise InputError(path, Message("cannot be read ({reason})", reason=_reason(error)), Message("Check the path and its permissions.")) from error
 
 
 def _named_pipe_blocks(path: str) -> Iterator[bytes]:
@@ -106,7 +107,7 @@ def _kept(name: str, stream: ByteStream) -> bytes:
         size += len(block)
         if size > _PIPED_ARCHIVE_BYTES:
             raise InputError(
-                name, f"an archive of more than {_PIPED_ARCHIVE_BYTES >> 20} MiB from a pipe", "Save it, name the file."
+                name, Message("an archive of more than {limit} MiB from a pipe", limit=_PIPED_ARCHIVE_BYTES >> 20), Message("Save it, name the file.")
             )
     return b"".join(pieces)
 
@@ -114,15 +115,15 @@ def _kept(name: str, stream: ByteStream) -> bytes:
 def refuse(name: str, found: Probe) -> None:
     """Raises InputError unless the probe found a text."""
     if found.kind == EMPTY:
-        problem = f"empty ({found.what})" if found.what else "empty"
-        hint = "Write both streams to the log: vllm serve MODEL > startup.log 2>&1"
+        problem = Message("empty ({what})", what=found.what) if found.what else Message("empty")
+        hint = Message("Write both streams to the log: vllm serve MODEL > startup.log 2>&1")
         if name == STDIN_NAME:
-            hint = "Pipe both streams: vllm serve MODEL 2>&1 | vllmdoctor analyze -"
+            hint = Message("Pipe both streams: vllm serve MODEL 2>&1 | vllmdoctor analyze -")
         raise InputError(name, problem, hint)
     if found.kind == ZIP:
-        raise InputError(name, "a zip archive inside another compression", "Unpack the outer layer first.")
+        raise InputError(name, Message("a zip archive inside another compression"), Message("Unpack the outer layer first."))
     if found.kind == BINARY:
-        raise InputError(name, f"not a text but {found.what}", _TEXT_HINT)
+        raise InputError(name, Message("not a text but {what}", what=found.what), _TEXT_HINT)
 
 
 def _folder_sources(folder: str) -> list[Source]:
@@ -132,15 +133,15 @@ def _folder_sources(folder: str) -> list[Source]:
         try:
             sources += _path_sources(path)
         except InputError as error:
-            notes.append(f"{error.name}: skipped, {error.problem}")
+            notes.append(Message("{name}: skipped, {problem}", name=error.name, problem=error.problem))
     if not sources:
         detail = f" ({notes[0]})" if notes else ""
         raise InputError(
             folder,
-            f"no log in this directory{detail}",
+            Message("no log in this directory{detail}", detail=detail),
             _FOLDER_HINT,
         )
     if len(files) >= MAX_FILES:
-        notes.append(f"only the first {MAX_FILES} files were read")
+        notes.append(Message("only the first {max_files} files were read", max_files=MAX_FILES))
     sources[0].notes[:0] = notes
     return sources

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.memory.families import FAMILIES, UNSUPPORTED, WRAPPERS, Family
 
@@ -37,7 +38,13 @@ class ModelConfig:
         found = self.number_or_none(*names)
         if found is None:
             wanted = " or ".join(names)
-            raise InputError(self.name, f"config of model_type {self.model_type!r} has no {wanted}", _NEEDS_WHOLE)
+            raise InputError(
+                self.name,
+                Message(
+                    "config of model_type {model_type!r} has no {wanted}", model_type=self.model_type, wanted=wanted
+                ),
+                _NEEDS_WHOLE,
+            )
         return found
 
     def number_or_none(self, *names: str) -> int | None:
@@ -48,7 +55,7 @@ class ModelConfig:
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise InputError(self.name, f"{name} is {value!r}, not a whole number")
+                raise InputError(self.name, Message("{name} is {value!r}, not a whole number", name=name, value=value))
             return value
         return None
 
@@ -104,17 +111,17 @@ class ModelConfig:
         return 2 if dtype in ("float32", "float", "") else _DTYPE_BYTES.get(dtype, 2)
 
 
-_NEEDS_WHOLE = "Give the model's own config.json, unchanged"
+_NEEDS_WHOLE = Message("Give the model's own config.json, unchanged")
 
 
 def read_config(document: object, name: str) -> ModelConfig:
     """Raises InputError for a document that is no config, or an architecture that is not known."""
     if not isinstance(document, dict):
-        raise InputError(name, "is no JSON object", _NEEDS_WHOLE)
+        raise InputError(name, Message("is no JSON object"), _NEEDS_WHOLE)
     outer: Mapping[str, object] = document
     model_type = outer.get("model_type")
     if not isinstance(model_type, str) or not model_type:
-        raise InputError(name, "has no model_type, so it is no config of a language model", _NEEDS_WHOLE)
+        raise InputError(name, Message("has no model_type, so it is no config of a language model"), _NEEDS_WHOLE)
     inner_type, fields = _language_part(outer, model_type, name)
     family = FAMILIES.get(inner_type)
     if family is None:
@@ -128,12 +135,16 @@ def _language_part(outer: Mapping[str, object], model_type: str, name: str) -> t
     key, default_type = WRAPPERS[model_type]
     inner = outer.get(key)
     if not isinstance(inner, dict):
-        raise InputError(name, f"config of model_type {model_type!r} has no {key}", _NEEDS_WHOLE)
+        raise InputError(
+            name,
+            Message("config of model_type {model_type!r} has no {key}", model_type=model_type, key=key),
+            _NEEDS_WHOLE,
+        )
     inner_type = inner.get("model_type")
     return (inner_type if isinstance(inner_type, str) and inner_type else default_type), inner
 
 
-_REFUSAL_HINT = "Start it with `--max-model-len auto` (vLLM 0.14.1 and later) and read the size from its log"
+_REFUSAL_HINT = Message("Start it with `--max-model-len auto` (vLLM 0.14.1 and later) and read the size from its log")
 
 
 def _refusal(model_type: str, outer: Mapping[str, object]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.memory import weights as w
 from vllmdoctor.memory.config import ModelConfig, read_config
@@ -32,14 +33,20 @@ class ModelFiles:
 def read_model(given: str, *, environment: dict[str, str] | None = None) -> ModelFiles:
     """Raises InputError when the path, the id or the files are not what they should be."""
     if not given.strip():
-        raise InputError(given, "is no model", "Give a model folder, its config.json, or an id in the local cache")
+        raise InputError(
+            given, Message("is no model"), Message("Give a model folder, its config.json, or an id in the local cache")
+        )
     path = Path(given).expanduser()
     if path.is_file():
         return _from_config_file(path, given)
     if path.is_dir():
         return _from_folder(path, given, given)
     if _looks_like_path(given):
-        raise InputError(given, "does not exist", "Give a model folder, its config.json, or an id in the local cache")
+        raise InputError(
+            given,
+            Message("does not exist"),
+            Message("Give a model folder, its config.json, or an id in the local cache"),
+        )
     snapshot = _cached_snapshot(given, dict(os.environ) if environment is None else environment)
     return _from_folder(snapshot, given, str(snapshot))
 
@@ -61,7 +68,9 @@ def _looks_like_path(given: str) -> bool:
 
 def _config_at(path: Path, name: str) -> ModelConfig:
     if path.suffix.lower() == ".gguf":
-        raise InputError(name, "is a GGUF file, which has no config.json", "Give the folder of the original model")
+        raise InputError(
+            name, Message("is a GGUF file, which has no config.json"), Message("Give the folder of the original model")
+        )
     return read_config(_json_at(path, name), name)
 
 
@@ -69,8 +78,8 @@ def _from_folder(folder: Path, given: str, shown: str) -> ModelFiles:
     path = folder / "config.json"
     if not path.is_file():
         adapter = (folder / "adapter_config.json").is_file()
-        problem = "holds a LoRA adapter, no model" if adapter else "has no config.json"
-        raise InputError(shown, problem, "Give the folder that `vllm serve` would be given")
+        problem = Message("holds a LoRA adapter, no model") if adapter else Message("has no config.json")
+        raise InputError(shown, problem, Message("Give the folder that `vllm serve` would be given"))
     config = read_config(_json_at(path, str(path)), str(path))
     return ModelFiles(given, given, config, _weights_in(folder, config))
 
@@ -78,12 +87,14 @@ def _from_folder(folder: Path, given: str, shown: str) -> ModelFiles:
 def _json_at(path: Path, name: str) -> object:
     try:
         if path.stat().st_size > _MAX_JSON_BYTES:
-            raise InputError(name, "is too large to be a config", "Give the model's config.json")
+            raise InputError(name, Message("is too large to be a config"), Message("Give the model's config.json"))
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
-        raise InputError(name, f"cannot be read ({problem.strerror or problem})") from problem
+        raise InputError(name, Message("cannot be read ({reason})", reason=problem.strerror or problem)) from problem
     except (ValueError, RecursionError) as problem:
-        raise InputError(name, "is no JSON", "Give the model's config.json, or download it again") from problem
+        raise InputError(
+            name, Message("is no JSON"), Message("Give the model's config.json, or download it again")
+        ) from problem
 
 
 def _cached_snapshot(model_id: str, environment: dict[str, str]) -> Path:
@@ -93,8 +104,10 @@ def _cached_snapshot(model_id: str, environment: dict[str, str]) -> Path:
     if not folder.is_dir():
         raise InputError(
             model_id,
-            f"is no folder here and not in the Hugging Face cache ({hub})",
-            f"Download its config first (`hf download {model_id} config.json`), or give a folder",
+            Message("is no folder here and not in the Hugging Face cache ({hub})", hub=hub),
+            Message(
+                "Download its config first (`hf download {model_id} config.json`), or give a folder", model_id=model_id
+            ),
         )
     main = folder / "refs" / "main"
     if main.is_file():
@@ -104,7 +117,11 @@ def _cached_snapshot(model_id: str, environment: dict[str, str]) -> Path:
     snapshots = sorted(one for one in (folder / "snapshots").glob("*") if one.is_dir())
     if len(snapshots) != 1:
         found = f"{len(snapshots)} revisions and no `main`" if snapshots else "no revision"
-        raise InputError(model_id, f"has {found} in the Hugging Face cache", "Give the folder of the revision")
+        raise InputError(
+            model_id,
+            Message("has {found} in the Hugging Face cache", found=found),
+            Message("Give the folder of the revision"),
+        )
     return snapshots[0]
 
 
@@ -151,4 +168,6 @@ def _header_bytes(path: Path, dtype_bytes: int | None) -> int:
             length = w.header_length(file.read(8), str(path))
             return w.tensor_bytes(file.read(length), str(path), dtype_bytes)
     except OSError as problem:
-        raise InputError(str(path), f"cannot be read ({problem.strerror or problem})") from problem
+        raise InputError(
+            str(path), Message("cannot be read ({reason})", reason=problem.strerror or problem)
+        ) from problem

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(GiB|GB|G|MiB|MB|TiB|TB)", re.IGNORECASE)
@@ -51,12 +52,12 @@ def gpu_from(text: str) -> GpuChoice:
     if found and (found["before"] or found["after"]):
         count, rest = int(found["before"] or found["after"]), found["rest"].strip()
     if count == 0:
-        raise UsageError(f"--gpu {text!r}: no GPU at all")
+        raise UsageError(Message("--gpu {text!r}: no GPU at all", text=text))
     size = _SIZE.fullmatch(rest)
     if size:
         gib = float(size[1]) * _GIB_PER[size[2][0].lower()]
         if not 0.5 <= gib <= 4096:
-            raise UsageError(f"--gpu {text!r}: {gib:g} GiB is no size of a GPU")
+            raise UsageError(Message("--gpu {text!r}: {gib:g} GiB is no size of a GPU", text=text, gib=gib))
         return GpuChoice(GpuKind(f"{gib:g} GiB", gib), count)
     return GpuChoice(named_gpu(rest), count)
 
@@ -68,14 +69,33 @@ def named_gpu(name: str) -> GpuKind:
     words = [word for word in words if not _BOX_SIZE.fullmatch(word)]
     fitting = [entry for entry in _entries() if _fits(entry.words, words)]
     if not fitting:
-        raise UsageError(f"--gpu {name!r} is not in the list of GPUs; give its memory instead, for example --gpu 24GiB")
+        raise UsageError(
+            Message(
+                "--gpu {name!r} is not in the list of GPUs; give its memory instead, for example --gpu 24GiB", name=name
+            )
+        )
     entry = max(fitting, key=lambda entry: len(entry.words))
     sizes = [gib for gib in entry.sizes if boxed is None or (1 - _NEAR) * boxed <= gib <= boxed * 1.02]
     if not sizes:
-        raise UsageError(f"--gpu {name!r}: {entry.name} has {_listed(entry.sizes)}, not {boxed} GB")
+        raise UsageError(
+            Message(
+                "--gpu {name!r}: {name2} has {value}, not {boxed} GB",
+                name=name,
+                name2=entry.name,
+                value=_listed(entry.sizes),
+                boxed=boxed,
+            )
+        )
     if len(sizes) > 1:
         example = f"{entry.name} {round(sizes[-1] * 1.01)}GB"
-        raise UsageError(f"--gpu {name!r} exists with {_listed(sizes)}; say which, for example --gpu {example!r}")
+        raise UsageError(
+            Message(
+                "--gpu {name!r} exists with {value}; say which, for example --gpu {example!r}",
+                name=name,
+                value=_listed(sizes),
+                example=example,
+            )
+        )
     return GpuKind(entry.name, sizes[0], entry.capability, entry.unified)
 
 

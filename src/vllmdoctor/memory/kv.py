@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
 from vllmdoctor.memory.layers import CHUNKED, FULL, LATENT, NOTHING, SLIDING, STATE, Layer
 
@@ -170,7 +171,13 @@ def _stage(layers: Sequence[Layer], setup: KvSetup) -> KvCache:
 def pipeline_stages(layers: Sequence[Layer], stages: int) -> list[Sequence[Layer]]:
     """Layers by stage; what is left over goes to the last stages but one (`get_pp_indices`, `distributed/utils.py`)."""
     if stages > len(layers):
-        raise UsageError(f"pipeline_parallel_size {stages} is more than the {len(layers)} layers of the model")
+        raise UsageError(
+            Message(
+                "pipeline_parallel_size {stages} is more than the {count} layers of the model",
+                stages=stages,
+                count=len(layers),
+            )
+        )
     counts = [len(layers) // stages] * stages
     for back in range(2, len(layers) % stages + 2):
         counts[-back] += 1

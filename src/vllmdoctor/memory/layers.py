@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.memory import families as f
 from vllmdoctor.memory.config import ModelConfig
@@ -36,7 +37,12 @@ def layers_of(config: ModelConfig) -> tuple[Layer, ...]:
     layers = tuple(_READERS[config.family.layers](config))
     if len(layers) != config.layers:
         raise InputError(
-            config.name, f"names the kind of {len(layers)} layers, but num_hidden_layers is {config.layers}"
+            config.name,
+            Message(
+                "names the kind of {count} layers, but num_hidden_layers is {layers}",
+                count=len(layers),
+                layers=config.layers,
+            ),
         )
     return layers
 
@@ -71,7 +77,14 @@ def _by_type(config: ModelConfig, kind: str, window: int) -> Layer:
         return _attention(config, CHUNKED, config.number("attention_chunk_size"))
     if kind in ("full_attention", "attention"):
         return _attention(config)
-    raise InputError(config.name, f"has a layer of kind {kind!r} whose cache is not known for {config.model_type!r}")
+    raise InputError(
+        config.name,
+        Message(
+            "has a layer of kind {kind!r} whose cache is not known for {model_type!r}",
+            kind=kind,
+            model_type=config.model_type,
+        ),
+    )
 
 
 def _one_full_in(every: int, config: ModelConfig, kind: str, window: int) -> list[Layer]:
@@ -126,7 +139,7 @@ def _nemotron_h(config: ModelConfig) -> list[Layer]:
     """M: Mamba 2, *: attention, - and E: dense and expert MLPs, which are layers of their own here."""
     pattern = config.text("hybrid_override_pattern")
     if not pattern:
-        raise InputError(config.name, "has no hybrid_override_pattern, which tells the kinds of its layers")
+        raise InputError(config.name, Message("has no hybrid_override_pattern, which tells the kinds of its layers"))
     kinds: Mapping[str, Layer] = {
         "M": Layer(STATE, state=state_for(config)),
         "*": _attention(config),
@@ -135,7 +148,10 @@ def _nemotron_h(config: ModelConfig) -> list[Layer]:
     }
     unknown = sorted(set(pattern) - set(kinds))
     if unknown:
-        raise InputError(config.name, f"hybrid_override_pattern holds {unknown[0]!r}, which is no known kind of layer")
+        raise InputError(
+            config.name,
+            Message("hybrid_override_pattern holds {value!r}, which is no known kind of layer", value=unknown[0]),
+        )
     return [kinds[letter] for letter in pattern]
 
 
@@ -149,7 +165,7 @@ def _bamba(config: ModelConfig) -> list[Layer]:
     full_at = config.numbers("attn_layer_indices")
     kinds = config.texts("layers_block_type")
     if full_at is None and kinds is None:
-        raise InputError(config.name, "has no attn_layer_indices, which tells which layers attend")
+        raise InputError(config.name, Message("has no attn_layer_indices, which tells which layers attend"))
     state, full = Layer(STATE, state=state_for(config)), _attention(config)
     if kinds is not None:
         return [full if kind == "attention" else state for kind in kinds]
@@ -159,7 +175,7 @@ def _bamba(config: ModelConfig) -> list[Layer]:
 def _granite_hybrid(config: ModelConfig) -> list[Layer]:
     kinds = config.texts("layer_types") or config.texts("layers_block_type")
     if not kinds:
-        raise InputError(config.name, "has no layer_types, which tells which layers attend")
+        raise InputError(config.name, Message("has no layer_types, which tells which layers attend"))
     state, full = Layer(STATE, state=state_for(config)), _attention(config)
     return [full if kind == "attention" else state for kind in kinds]
 
@@ -176,7 +192,9 @@ def _lfm2(config: ModelConfig) -> list[Layer]:
     kinds = config.texts("layer_types")
     full_at = config.numbers("full_attn_idxs")
     if not kinds and full_at is None:
-        raise InputError(config.name, "has neither layer_types nor full_attn_idxs, which tell which layers attend")
+        raise InputError(
+            config.name, Message("has neither layer_types nor full_attn_idxs, which tell which layers attend")
+        )
     state, full = Layer(STATE, state=state_for(config, SHORT_CONV)), _attention(config)
     if kinds:
         return [full if kind == "full_attention" else state for kind in kinds]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
 from vllmdoctor.facts.gpus.model import Gpu, Machine
 from vllmdoctor.memory.gpus import GpuChoice, GpuKind, named_gpu
@@ -25,14 +26,14 @@ class PlannedGpus:
 def planned_gpus(choice: GpuChoice | None, gpus: int | None, machine: Machine | None) -> PlannedGpus:
     """Raises UsageError when nothing tells the GPU's memory, or two sources disagree on the number."""
     if gpus is not None and gpus < 1:
-        raise UsageError("--gpus must be at least 1")
+        raise UsageError(Message("--gpus must be at least 1"))
     if choice is not None and choice.count and gpus and choice.count != gpus:
-        raise UsageError(f"--gpu says {choice.count} GPUs, --gpus {gpus}")
+        raise UsageError(Message("--gpu says {count} GPUs, --gpus {gpus}", count=choice.count, gpus=gpus))
     wanted = gpus or (choice.count if choice else None)
     if machine is not None:
         return _of_machine(machine, choice, wanted)
     if choice is None:
-        raise UsageError("no GPU given: name one (--gpu 'RTX 3090', --gpu 24GiB) or give --nvidia-smi FILE")
+        raise UsageError(Message("no GPU given: name one (--gpu 'RTX 3090', --gpu 24GiB) or give --nvidia-smi FILE"))
     return PlannedGpus(choice.kind, wanted or 1)
 
 
@@ -42,9 +43,11 @@ def _of_machine(machine: Machine, choice: GpuChoice | None, wanted: int | None) 
         return _of_mig(machine, choice, wanted, min(sizes))
     usable = [gpu for gpu in machine.gpus if gpu.total_mib]
     if not usable:
-        raise UsageError("the nvidia-smi output tells no GPU's memory; name the GPU with --gpu")
+        raise UsageError(Message("the nvidia-smi output tells no GPU's memory; name the GPU with --gpu"))
     if wanted is not None and wanted > len(usable):
-        raise UsageError(f"{wanted} GPUs wanted, but the nvidia-smi output shows {len(usable)}")
+        raise UsageError(
+            Message("{wanted} GPUs wanted, but the nvidia-smi output shows {count}", wanted=wanted, count=len(usable))
+        )
     described = sorted((_described(gpu, choice) for gpu in usable), key=lambda one: -(one.free_gib or 0.0))
     chosen = described[:wanted] if wanted else described
     smallest = min(chosen, key=lambda one: one.kind.total_gib)

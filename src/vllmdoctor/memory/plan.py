@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError, UsageError
 from vllmdoctor.memory.config import ModelConfig
 from vllmdoctor.memory.eras import LATEST, Era, era_of
@@ -109,10 +110,14 @@ def plan_for(request: PlanRequest) -> Plan:
     """Raises InputError for a config that is not understood, UsageError for options that do not fit together."""
     era = era_of(request.version, engine=request.engine)
     if era is None:
-        raise UsageError(f"--vllm-version {request.version!r} is no version such as {LATEST}")
+        raise UsageError(
+            Message("--vllm-version {version!r} is no version such as {latest}", version=request.version, latest=LATEST)
+        )
     utilization = request.gpu_memory_utilization or era.default_utilization
     if not 0 < utilization <= 1:
-        raise UsageError(f"--gpu-memory-utilization {utilization:g} is not between 0 and 1")
+        raise UsageError(
+            Message("--gpu-memory-utilization {utilization:g} is not between 0 and 1", utilization=utilization)
+        )
     length = request.max_model_len or derived_max_model_len(request.config)
     total = request.gpu.total_gib
     batch = _batch(request, era, total, length)
@@ -239,7 +244,13 @@ def _batch(request: PlanRequest, era: Era, total_gib: float, length: int) -> Bat
 def _kv_setup(request: PlanRequest, era: Era, batch: Batch) -> KvSetup:
     if request.kv_cache_dtype not in _CACHE_BYTES:
         known = ", ".join(_CACHE_BYTES)
-        raise UsageError(f"--kv-cache-dtype {request.kv_cache_dtype!r} is none of {known}")
+        raise UsageError(
+            Message(
+                "--kv-cache-dtype {kv_cache_dtype!r} is none of {known}",
+                kv_cache_dtype=request.kv_cache_dtype,
+                known=known,
+            )
+        )
     latent = any(layer.kind == LATENT for layer in layers_of(request.config))
     return KvSetup(
         cache_bytes=_CACHE_BYTES[request.kv_cache_dtype] or request.config.dtype_bytes,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from vllmdoctor.memory.config import ModelConfig
-from vllmdoctor.memory.plan import CHECKPOINT, NO, Change, Plan, PlanRequest
+from vllmdoctor.memory.plan import CHECKPOINT, NO, Change, Plan, PlanRequest, derived_max_model_len
 from vllmdoctor.memory.ranges import Range
 
 SCHEMA_VERSION = 1
@@ -91,6 +91,7 @@ def plan_document(model: str, served: str, plan: Plan, changes: Sequence[Change]
         "era": plan.era.name,
         "options": {
             "max_model_len": plan.max_model_len,
+            "derived_max_model_len": derived_max_model_len(request.config),
             "gpu_memory_utilization": plan.utilization,
             "tensor_parallel_size": request.tensor_parallel,
             "pipeline_parallel_size": request.pipeline_parallel,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
 from vllmdoctor.memory.config import ModelConfig
 from vllmdoctor.memory.parameters import is_tied, parameters_of
@@ -18,7 +19,13 @@ def gpu_share(size_bytes: Range, config: ModelConfig, tensor_parallel: int, pipe
         return size_bytes.times(1 / tensor_parallel)
     layers = config.layers
     if pipeline_parallel > layers:
-        raise UsageError(f"pipeline_parallel_size {pipeline_parallel} is more than the {layers} layers of the model")
+        raise UsageError(
+            Message(
+                "pipeline_parallel_size {pipeline_parallel} is more than the {layers} layers of the model",
+                pipeline_parallel=pipeline_parallel,
+                layers=layers,
+            )
+        )
     parameters = parameters_of(config)
     embedding = parameters.embeddings * (1.0 if is_tied(config) else 0.5) / parameters.total
     body = 1 - parameters.embeddings / parameters.total
@@ -31,12 +38,17 @@ def gpu_share(size_bytes: Range, config: ModelConfig, tensor_parallel: int, pipe
 
 def check_tensor_parallel(config: ModelConfig, tensor_parallel: int) -> None:
     if tensor_parallel < 1:
-        raise UsageError("--tensor-parallel-size must be at least 1")
+        raise UsageError(Message("--tensor-parallel-size must be at least 1"))
     heads = config.number_or_none("num_attention_heads")
     if heads and heads % tensor_parallel:
         fitting = ", ".join(str(size) for size in range(1, 17) if heads % size == 0)
         raise UsageError(
-            f"--tensor-parallel-size {tensor_parallel} does not divide the {heads} attention heads; {fitting} do"
+            Message(
+                "--tensor-parallel-size {tensor_parallel} does not divide the {heads} attention heads; {fitting} do",
+                tensor_parallel=tensor_parallel,
+                heads=heads,
+                fitting=fitting,
+            )
         )
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.memory.config import ModelConfig
 from vllmdoctor.memory.parameters import Parameters, parameters_of
@@ -42,7 +43,9 @@ def header_length(first_bytes: bytes, name: str) -> int:
     """The length of a safetensors header, from the first 8 bytes of the file."""
     length = int.from_bytes(first_bytes[:_LENGTH_BYTES], "little")
     if len(first_bytes) < _LENGTH_BYTES or not 2 <= length <= MAX_HEADER_BYTES:
-        raise InputError(name, "is no safetensors file", "A git-lfs pointer or a broken download looks like this")
+        raise InputError(
+            name, Message("is no safetensors file"), Message("A git-lfs pointer or a broken download looks like this")
+        )
     return length
 
 
@@ -58,7 +61,9 @@ def tensor_bytes(header: bytes, name: str, dtype_bytes: int | None) -> int:
         tensors = [entry for key, entry in entries.items() if key != "__metadata__"]
         return sum(_tensor_bytes(entry["dtype"], entry["shape"], dtype_bytes) for entry in tensors)
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
-        raise InputError(name, "has a header that is no safetensors header", "Download the file again") from problem
+        raise InputError(
+            name, Message("has a header that is no safetensors header"), Message("Download the file again")
+        ) from problem
 
 
 def _tensor_bytes(dtype: str, shape: Iterable[int], dtype_bytes: int | None) -> int:
@@ -76,7 +81,7 @@ def index_total(document: object, name: str) -> int:
     metadata = document.get("metadata") if isinstance(document, dict) else None
     total = metadata.get("total_size") if isinstance(metadata, dict) else None
     if not isinstance(total, (int, float)) or isinstance(total, bool) or total <= 0:
-        raise InputError(name, "has no metadata.total_size", "Download the index again")
+        raise InputError(name, Message("has no metadata.total_size"), Message("Download the index again"))
     return int(total)
 
 
@@ -154,8 +159,8 @@ def quantized_bits(config: ModelConfig, quantization: str = "") -> QuantizedBits
         return QuantizedBits(_METHOD_BITS[wanted])
     raise InputError(
         config.name,
-        f"quantization {wanted!r} has an unknown number of bits per weight",
-        "Give the folder with the weight files: their size then decides",
+        Message("quantization {wanted!r} has an unknown number of bits per weight", wanted=wanted),
+        Message("Give the folder with the weight files: their size then decides"),
     )
 
 

@@ -25,7 +25,7 @@ from vllmdoctor.logs.model import Line
 from vllmdoctor.redaction import redacted
 from vllmdoctor.report import words as w
 from vllmdoctor.report.build_fixes import chosen_fix_report
-from vllmdoctor.report.build_receipt import receipt_for
+from vllmdoctor.report.build_receipt import advice_of, receipt_for
 from vllmdoctor.report.model import (
     CauseReport,
     CautionReport,
@@ -178,6 +178,7 @@ class _Builder:
             references=tuple((reference.title, reference.url) for reference in rule.references),
             notice=self.translation_notice(rule.id),
             receipt=receipt_for(finding),
+            advice=advice_of(finding),
         )
 
     def cause(self, cause: Cause, state: str, deciding: tuple[str, ...], rendering: Rendering) -> CauseReport:

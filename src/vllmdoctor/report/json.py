@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from vllmdoctor.facts.model import Fact, Origin, Scalar
+from vllmdoctor.memory.advice import Advice
 from vllmdoctor.memory.receipt import Receipt
 from vllmdoctor.report.model import (
     SCHEMA_VERSION,
@@ -118,6 +119,7 @@ def _finding(finding: FindingReport) -> Json:
         "references": [{"title": title, "url": url} for title, url in finding.references],
         "notice": finding.notice,
         "receipt": receipt_document(finding.receipt) if finding.receipt else None,
+        "advice": _advice(finding.advice) if finding.advice else None,
     }
 
 
@@ -172,3 +174,22 @@ def receipt_document(receipt: Receipt) -> Json:
             for line in receipt.lines
         ],
     }
+
+
+def _advice(advice: Advice) -> Json:
+    context, utilization = advice.longest_context, advice.utilization
+    return {
+        "longest_context": (
+            {"tokens": context.tokens, "kind": context.kind, "basis": context.basis} if context else None
+        ),
+        "gpu_memory_utilization": {
+            "above": _four_digits(utilization.low),
+            "up_to": _four_digits(utilization.high),
+            "empty": utilization.empty,
+        },
+        "to_free_gib": _four_digits(advice.to_free_gib),
+    }
+
+
+def _four_digits(value: float | None) -> Json:
+    return None if value is None else _finite(round(value, 4))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vllmdoctor.facts.model import Fact
+from vllmdoctor.memory.advice import Advice
 from vllmdoctor.memory.receipt import Receipt
 
 SCHEMA_VERSION = 1
@@ -118,6 +119,7 @@ class FindingReport:
     references: tuple[tuple[str, str], ...]
     notice: str  # about the translation, "" when there is nothing to say
     receipt: Receipt | None = None  # of a memory finding, when the log tells enough
+    advice: Advice | None = None  # what follows from it
 
 
 @dataclass(frozen=True, slots=True)

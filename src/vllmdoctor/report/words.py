@@ -211,6 +211,10 @@ RECEIPT_BUDGET = _("budget {gib}")
 RECEIPT_INSIDE, RECEIPT_BESIDE = _("in the budget"), _("beside the budget")
 RECEIPT_NEEDED = _("one request needs")
 RECEIPT_MISSING = _("missing")
+UTILIZATION_BETWEEN = _("values of gpu_memory_utilization that can work: above {low}, up to {high}")
+UTILIZATION_ABOVE = _("gpu_memory_utilization would have to be above {low}, and that much must be free at the start")
+UTILIZATION_NONE = _("no value of gpu_memory_utilization can work: above {low} is needed, {high} of the GPU is free")
+UTILIZATION_BEYOND = _("no value of gpu_memory_utilization can work: more is needed than the GPU has")
 RECEIPT_PARTS: Mapping[str, str] = {
     "weights": _("weights"),
     "activation_peak": _("activations (peak)"),
@@ -240,6 +244,7 @@ INTERVAL_EMPTY = _("none")
 PLAN_BASIS = _("weights from {source}; arithmetic of {era} (vLLM {version})")
 PLAN_INTERVAL = _("values of --gpu-memory-utilization that can work: {interval}")
 PLAN_HYBRID = _("a long request keeps {mib} that do not grow with its length (windows or states)")
+PLAN_TOO_LONG = _("vLLM refuses more than the {tokens} tokens of the model's own config")
 PLAN_UNIFIED = _("the GPU shares main memory: what the system and other programs use is missing from it")
 
 VERSION, MODEL, KV_CACHE, GPU, CONTEXT = _("vLLM"), _("model"), _("KV cache"), _("GPU"), _("context length")

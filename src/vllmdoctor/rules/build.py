@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import ExpressionError, RuleError
 from vllmdoctor.rules import model
 from vllmdoctor.rules.expressions import Expression, parse_expression
@@ -48,23 +49,23 @@ class Field:
     def need(self, key: str) -> Field:
         found = self.get(key)
         if found is None:
-            raise self.error(f"`{key}` is missing")
+            raise self.error(Message("`{key}` is missing", key=key))
         return found
 
     def mapping(self) -> Doc:
         if not isinstance(self.value, Mapping):
-            raise self.error("is not a mapping")
+            raise self.error(Message("is not a mapping"))
         return self.value
 
     def only(self, *keys: str) -> None:
         """Raises RuleError for a key that is none of `keys`."""
         for key in self.mapping():
             if key not in keys:
-                raise self.child(key, None).error(f"no such field; there are {', '.join(keys)}")
+                raise self.child(key, None).error(Message("no such field; there are {names}", names=', '.join(keys)))
 
     def items(self) -> list[Field]:
         if not isinstance(self.value, list):
-            raise self.error("is not a list")
+            raise self.error(Message("is not a list"))
         return [self.child(n, value) for n, value in enumerate(self.value)]
 
     def entries(self) -> list[tuple[str, Field]]:
@@ -72,10 +73,10 @@ class Field:
 
     def string(self, choices: Iterable[str] = ()) -> str:
         if not isinstance(self.value, str):
-            raise self.error("is not a text; put it in quotes")
+            raise self.error(Message("is not a text; put it in quotes"))
         allowed = tuple(choices)
         if allowed and self.value not in allowed:
-            raise self.error(f"{self.value!r} is none of {', '.join(allowed)}")
+            raise self.error(Message("{value!r} is none of {names}", value=self.value, names=', '.join(allowed)))
         return self.value
 
     def strings(self) -> tuple[str, ...]:
@@ -87,7 +88,7 @@ class Field:
         except (ExpressionError, ValueError, re.error, OverflowError) as problem:
             raise self.error(str(problem)) from None
         except RecursionError:
-            raise self.error("is nested too deeply") from None
+            raise self.error(Message("is nested too deeply")) from None
 
 
 def _list(parent: Field, key: str, build: Callable[[Field], T]) -> tuple[T, ...]:
@@ -108,7 +109,7 @@ def _string(parent: Field, key: str, default: str = "", choices: Iterable[str] =
 def _flag(parent: Field, key: str) -> bool:
     found = parent.get(key)
     if found is not None and not isinstance(found.value, bool):
-        raise found.error("is neither true nor false")
+        raise found.error(Message("is neither true nor false"))
     return bool(found and found.value)
 
 
@@ -119,7 +120,7 @@ def _text(parent: Field, key: str) -> Text:
 
 def _as_text(field: Field) -> Text:
     if not isinstance(field.value, (str, Mapping)):
-        raise field.error("is not a text")
+        raise field.error(Message("is not a text"))
     return field.parsed(parse_text)
 
 
@@ -133,7 +134,7 @@ def _condition(parent: Field, key: str = "when") -> Expression | None:
     if not found:
         return None
     if not isinstance(found.value, str):
-        raise found.error("is not a condition; put it in quotes")
+        raise found.error(Message("is not a condition; put it in quotes"))
     return found.parsed(parse_expression)
 
 
@@ -155,7 +156,7 @@ def _pattern(parent: Field, key: str) -> str:
 def _needed_pattern(parent: Field) -> str:
     pattern = _pattern(parent, "pattern")
     if not pattern:  # an empty one would match every line
-        raise parent.error("`pattern` is missing")
+        raise parent.error(Message("`pattern` is missing"))
     return pattern
 
 
@@ -174,7 +175,7 @@ def build_signature(field: Field) -> model.Signature:
     phases = _strings(field, "phases")
     for phase in phases:
         if phase not in (*model.PHASES, "unknown"):
-            raise field.error(f"no phase {phase!r}")
+            raise field.error(Message("no phase {phase!r}", phase=phase))
     return model.Signature(
         pattern=pattern,
         scope=_string(field, "scope", "error", model.SCOPES),
@@ -242,7 +243,7 @@ def _fix(field: Field, remedies: Mapping[str, model.Remedy]) -> model.Fix:
         field.only("remedy", "id", "when", "arguments", "text", "cost")
         remedy = remedies.get(named.string())
         if remedy is None:
-            raise named.error(f"no remedy {named.value!r} in rules/remedies")
+            raise named.error(Message("no remedy {value!r} in rules/remedies", value=named.value))
     else:
         field.only(*_REMEDY_FIELDS, "when", "arguments")
         remedy = _remedy(field)

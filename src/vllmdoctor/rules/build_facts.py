@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from vllmdoctor.languages import Message
 from vllmdoctor.rules import model
 from vllmdoctor.rules.build import Field, _condition, _list, _literals, _needed_pattern, _string, _strings, _versions
 from vllmdoctor.rules.expressions import Expression, parse_expression
@@ -45,11 +46,11 @@ def _check_names(field: Field, names: dict[str, model.FactName]) -> None:
         units = {f"{name}_unit" for name in carried}
         for name in (*carried, *(c for c in line.value.get("constants") or () if c not in units)):
             if name not in names:
-                raise line.error(f"the fact {name!r} is not declared under `facts:`")
+                raise line.error(Message("the fact {name!r} is not declared under `facts:`", name=name))
     derived = field.get("derived")
     for item in derived.items() if derived else []:
         if item.value["fact"] not in names:
-            raise item.error(f"the fact {item.value['fact']!r} is not declared under `facts:`")
+            raise item.error(Message("the fact {value!r} is not declared under `facts:`", value=item.value['fact']))
 
 
 def build_fact_name(field: Field) -> model.FactName:

@@ -1,10 +1,10 @@
 """Conditions and computed arguments of rules: source text in, parsed expressions with three-valued logic out.
 
 The language has numbers, 'strings', true/false, version literals (v0.9.1), facts by name, arithmetic (+ - * / % //),
-comparison (== != < <= > >=), `in` with a list, `and`/`or`/`not`, known(a, …) (all are known), first(a, b, …) (the first
-that is known), is_path(text), min, max, abs, floor(x, step), ceil(x, step), floor_to(x, decimals), ceil_to(x, decimals).
-A fact that is not known makes everything that depends on it unknown, except where the other side decides (`false and unknown` is
-false).
+comparison (== != < <= > >=), `in` with a list, `and`/`or`/`not`, and functions: known(a, …) (all are known), first(a,
+b, …) (the first that is known), is_path(text), min, max, abs, floor(x, step), ceil(x, step), floor_to(x, decimals),
+ceil_to(x, decimals). A fact that is not known makes everything that depends on it unknown, except where the other side
+decides (`false and unknown` is false).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import ExpressionError
 from vllmdoctor.rules.versions import Release, release_of
 
@@ -100,11 +101,11 @@ class _Parser:
             found = _TOKEN.match(source, position)
             if not found or found.lastgroup is None:
                 at = len(source) - len(source[position:].lstrip())
-                raise ExpressionError(source, at + 1, f"unexpected {source[at]!r}")
+                raise ExpressionError(source, at + 1, Message("unexpected {value!r}", value=source[at]))
             self.tokens.append((found.lastgroup, found[found.lastgroup], found.start(found.lastgroup) + 1))
             position = found.end()
             if len(self.tokens) > _MAX_TOKENS:
-                raise ExpressionError(source, position, f"longer than {_MAX_TOKENS} words and operators")
+                raise ExpressionError(source, position, Message("longer than {max_tokens} words and operators", max_tokens=_MAX_TOKENS))
         self.tokens.append(("end", "", len(source) + 1))
         self.at = 0
 
@@ -120,11 +121,11 @@ class _Parser:
 
     def expect_end(self) -> None:
         if self.tokens[self.at][0] != "end":
-            raise self.fail(f"unexpected {self.tokens[self.at][1]!r}")
+            raise self.fail(Message("unexpected {value!r}", value=self.tokens[self.at][1]))
 
     def disjunction(self, depth: int) -> Node:
         if depth > _MAX_DEPTH:
-            raise self.fail("nested too deeply")
+            raise self.fail(Message("nested too deeply"))
         node = self.conjunction(depth + 1)
         while self.take("or"):
             node = Node("binary", "or", (node, self.conjunction(depth + 1)))
@@ -138,7 +139,7 @@ class _Parser:
 
     def negation(self, depth: int) -> Node:
         if depth > _MAX_DEPTH:
-            raise self.fail("nested too deeply")
+            raise self.fail(Message("nested too deeply"))
         if self.take("not"):
             return Node("unary", "not", (self.negation(depth + 1),))
         return self.comparison(depth)
@@ -152,13 +153,13 @@ class _Parser:
 
     def list(self, depth: int) -> Node:
         if not self.take("["):
-            raise self.fail("`in` needs a list such as [1, 2]")
+            raise self.fail(Message("`in` needs a list such as [1, 2]"))
         items = []
         while not self.take("]"):
             items.append(self.sum(depth))
             if not self.take(","):
                 if not self.take("]"):
-                    raise self.fail("expected , or ]")
+                    raise self.fail(Message("expected , or ]"))
                 break
         return Node("list", "", tuple(items))
 
@@ -176,7 +177,7 @@ class _Parser:
 
     def sign(self, depth: int) -> Node:
         if depth > _MAX_DEPTH:
-            raise self.fail("nested too deeply")
+            raise self.fail(Message("nested too deeply"))
         if self.take("-"):
             return Node("unary", "-", (self.sign(depth + 1),))
         return self.atom(depth)
@@ -186,10 +187,10 @@ class _Parser:
         if self.take("("):
             node = self.disjunction(depth + 1)
             if not self.take(")"):
-                raise self.fail("expected )")
+                raise self.fail(Message("expected )"))
             return node
         if kind in ("end", "operator") or text in ("and", "or", "not", "in"):
-            raise self.fail("expected a value" if kind == "end" else f"expected a value, got {text!r}")
+            raise self.fail(Message("expected a value") if kind == 'end' else Message("expected a value, got {text!r}", text=text))
         self.at += 1
         if kind == "number":
             return Node("literal", float(text) if "." in text else int(text))
@@ -208,19 +209,19 @@ class _Parser:
     def call(self, name: str, depth: int) -> Node:
         if name not in _FUNCTIONS and name not in _SPECIAL:
             self.at -= 2
-            raise self.fail(f"no function {name!r}; there are {', '.join((*_SPECIAL, *sorted(_FUNCTIONS)))}")
+            raise self.fail(Message("no function {name!r}; there are {names}", name=name, names=', '.join((*_SPECIAL, *sorted(_FUNCTIONS)))))
         arguments = []
         while not self.take(")"):
             arguments.append(self.disjunction(depth + 1))
             if not self.take(","):
                 if not self.take(")"):
-                    raise self.fail("expected , or )")
+                    raise self.fail(Message("expected , or )"))
                 break
         least, most = _ARGUMENTS.get(name, (1, _MAX_TOKENS))
         if not least <= len(arguments) <= most:
             wanted = str(least) + ("" if least == most else " or more" if most == _MAX_TOKENS else f" or {most}")
             self.at -= 1
-            raise self.fail(f"{name}() takes {wanted} arguments, not {len(arguments)}")
+            raise self.fail(Message("{name}() takes {wanted} arguments, not {count}", name=name, wanted=wanted, count=len(arguments)))
         return Node("call", name, tuple(arguments))
 
 

@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import RuleError
 from vllmdoctor.rules.compiled import FORMAT, Bundle, bundle_of, catalogue_of
 from vllmdoctor.rules.model import Catalogue, FactBook
@@ -43,7 +44,7 @@ def load_bundle() -> Bundle:
     try:
         bundle: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
-        raise RuleError(_COMPILED, f"the installed rules cannot be read ({problem}); reinstall vllmdoctor") from None
+        raise RuleError(_COMPILED, Message("the installed rules cannot be read ({problem}); reinstall vllmdoctor", problem=problem)) from None
     return bundle
 
 
@@ -92,7 +93,7 @@ def _with_user_rules(catalogue: Catalogue, folder: Path) -> Catalogue:
     from vllmdoctor.rules.yaml_source import read_rules_folder
 
     if not folder.is_dir():
-        raise RuleError(str(folder), "is not a folder; --rules wants one that holds rule files (*.yaml)")
+        raise RuleError(str(folder), Message("is not a folder; --rules wants one that holds rule files (*.yaml)"))
     documents = read_rules_folder(folder)
     remedies = {**catalogue.remedies, **{name: build_remedy(field) for name, field in documents.remedies.items()}}
     built = (replace(build_rule(field, remedies), user_supplied=True) for field in documents.rules.values())

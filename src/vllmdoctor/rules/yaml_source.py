@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import RuleError
 from vllmdoctor.rules.build import Field
 
@@ -36,7 +37,7 @@ def read_rules_folder(folder: Path, on_problem: Callable[[RuleError], None] | No
     documents = Documents()
     files = sorted(folder.rglob("*.yaml"))
     if not files:
-        raise RuleError(str(folder), "no rule files (*.yaml) below this folder")
+        raise RuleError(str(folder), Message("no rule files (*.yaml) below this folder"))
     for path in files:
         try:
             _sort_in(documents, path, _read(path, str(path.relative_to(folder.parent))))
@@ -51,7 +52,7 @@ def _sort_in(documents: Documents, path: Path, document: Field) -> None:
     stem, _, language = path.stem.partition(".")
     if language:
         if language not in LANGUAGES:
-            raise document.error(f"{path.name}: no language {language!r}; there are {', '.join(LANGUAGES[1:])}")
+            raise document.error(Message("{name}: no language {language!r}; there are {names}", name=path.name, language=language, names=', '.join(LANGUAGES[1:])))
         documents.translations.setdefault(language, {})[stem] = document
     elif path.parent.name == "facts":
         documents.facts.append(document)
@@ -59,7 +60,7 @@ def _sort_in(documents: Documents, path: Path, document: Field) -> None:
         group = documents.remedies if path.parent.name == "remedies" else documents.rules
         name = document.need("id").string()
         if name in group:
-            raise document.error(f"the id {name!r} is already used by {group[name].file}")
+            raise document.error(Message("the id {name!r} is already used by {file}", name=name, file=group[name].file))
         group[name] = document
 
 
@@ -69,18 +70,18 @@ def _read(path: Path, shown: str) -> Field:
         lines = dict(_lines(node, "", shown, set())) if node else {}
         value = _value(node)
     except UnicodeDecodeError as problem:
-        raise RuleError(shown, f"is not UTF-8: {problem.reason}") from None
+        raise RuleError(shown, Message("is not UTF-8: {reason}", reason=problem.reason)) from None
     except yaml.MarkedYAMLError as problem:
         line = problem.problem_mark.line + 1 if problem.problem_mark else 0
-        raise RuleError(shown, f"is not YAML: {problem.problem}", line=line) from None
+        raise RuleError(shown, Message("is not YAML: {problem}", problem=problem.problem), line=line) from None
     except (yaml.YAMLError, ValueError) as problem:
-        raise RuleError(shown, f"is not YAML: {problem}") from None
+        raise RuleError(shown, Message("is not YAML: {problem}", problem=problem)) from None
     except RecursionError:
-        raise RuleError(shown, "is nested too deeply") from None
+        raise RuleError(shown, Message("is nested too deeply")) from None
     except OSError as problem:
-        raise RuleError(shown, f"cannot be read: {problem.strerror}") from None
+        raise RuleError(shown, Message("cannot be read: {strerror}", strerror=problem.strerror)) from None
     if not isinstance(value, dict):
-        raise RuleError(shown, "is not a mapping", line=1)
+        raise RuleError(shown, Message("is not a mapping"), line=1)
     return Field(shown, "", value, lines)
 
 
@@ -96,18 +97,18 @@ def _lines(node: yaml.Node, path: str, file: str, seen: set[int]) -> Iterator[tu
     """The line of every value by its path. Raises RuleError for what a rule file must not use."""
     line = node.start_mark.line + 1
     if id(node) in seen:
-        raise RuleError(file, "anchors and aliases (& and *) are not supported; write the value again", line=line)
+        raise RuleError(file, Message("anchors and aliases (& and *) are not supported; write the value again"), line=line)
     if node.tag not in _JSON_TAGS:
-        raise RuleError(file, f"a value of type {node.tag.rpartition(':')[2]}; put it in quotes", line=line, field=path)
+        raise RuleError(file, Message("a value of type {value}; put it in quotes", value=node.tag.rpartition(':')[2]), line=line, field=path)
     seen.add(id(node))
     yield path, line
     if isinstance(node, yaml.MappingNode):
         names = set()
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise RuleError(file, "a key that is not a text", line=key.start_mark.line + 1, field=path)
+                raise RuleError(file, Message("a key that is not a text"), line=key.start_mark.line + 1, field=path)
             if key.value in names:
-                raise RuleError(file, f"{key.value!r} is given twice", line=key.start_mark.line + 1, field=path)
+                raise RuleError(file, Message("{value!r} is given twice", value=key.value), line=key.start_mark.line + 1, field=path)
             names.add(key.value)
             yield from _lines(value, f"{path}.{key.value}".lstrip("."), file, seen)
     elif isinstance(node, yaml.SequenceNode):

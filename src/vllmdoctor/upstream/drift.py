@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
 from vllmdoctor.rules.model import Catalogue, Signature
 from vllmdoctor.rules.versions import Release, release_of
@@ -76,13 +77,13 @@ def read_source(path: Path, version: str = "") -> Source:
     version = version or version_of(path)
     release = release_of(version)
     if release is None:
-        raise UsageError(f"{path} does not tell its version; add `--version 0.9.1`")
+        raise UsageError(Message("{path} does not tell its version; add `--version 0.9.1`", path=path))
     return Source(from_tree(path, version), (release,), version, whole=True)
 
 
 def _chosen(version: str, releases: Sequence[Release]) -> str:
     if version and release_of(version) is None:
-        raise UsageError(f"--version {version}: no release such as 0.9.1")
+        raise UsageError(Message("--version {version}: no release such as 0.9.1", version=version))
     return version or text_of(releases[-1] if releases else (0, 0, 0))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.rules.versions import Release, release_of
 
@@ -126,10 +127,10 @@ def from_tsv(path: Path) -> list[Template]:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(
-            str(path), f"cannot be read ({problem})", "Give a table of templates or a vLLM folder"
+            str(path), Message("cannot be read ({problem})", problem=problem), Message("Give a table of templates or a vLLM folder")
         ) from None
     if tuple(lines[0].rstrip("\r").split("\t")) != COLUMNS:
-        raise InputError(str(path), "line 1: no table of templates", f"Its columns are {', '.join(COLUMNS)}")
+        raise InputError(str(path), Message("line 1: no table of templates"), Message("Its columns are {names}", names=', '.join(COLUMNS)))
     return list(_rows(path, lines[1:]))
 
 
@@ -139,10 +140,10 @@ def _rows(path: Path, lines: list[str]) -> Iterator[Template]:
             continue
         cells = line.rstrip("\r").split("\t")
         if len(cells) != len(COLUMNS):
-            raise InputError(str(path), f"line {number}: {len(cells)} columns instead of {len(COLUMNS)}")
+            raise InputError(str(path), Message("line {number}: {count} columns instead of {count2}", number=number, count=len(cells), count2=len(COLUMNS)))
         kind, exception, file, function, text, first, last = cells
         if release_of(first) is None or release_of(last) is None:
-            raise InputError(str(path), f"line {number}: {first!r}, {last!r} are no versions such as 0.9.1")
+            raise InputError(str(path), Message("line {number}: {first!r}, {last!r} are no versions such as 0.9.1", number=number, first=first, last=last))
         yield Template(
             kind,
             exception,

@@ -81,7 +81,7 @@ class FindingView:
         page.paragraph(finding.summary)
         if finding.receipt and not brief:
             page.line()
-            write_receipt(page, self.words, finding.receipt, self.receipt_place)
+            write_receipt(page, self.words, finding.receipt, self.receipt_place, finding.advice)
         if finding.first_check and not brief:
             page.labelled(self.words(w.CHECK_FIRST), finding.first_check)
         if self.show_all:

@@ -38,6 +38,8 @@ _SEEN = (
     (w.KV_CACHE, "kv_cache_tokens"),
 )
 
+_INPUTS = 5  # of an archive's thousands
+
 
 def write_text(report: Report, console: Console, *, show_all: bool = False, words: Words | None = None) -> None:
     """Prints the report. `show_all` adds every fix, cause, fact and form of command."""
@@ -155,9 +157,12 @@ class _Layout:
 
     def no_log(self) -> None:
         self.page.line()
-        for one in self.report.inputs:
+        for one in self.report.inputs[:_INPUTS]:
             kinds = ", ".join(one.kinds) or self.words(w.NOTHING_RECOGNIZED)
             self.page.labelled(self.words(w.RECOGNIZED), Text(f"{one.name}: {kinds}"))
+        more = len(self.report.inputs) - _INPUTS
+        if more > 0:
+            self.page.labelled("", Text(self.words.counted(w.MORE_LINES, more)))
         self.page.paragraph(self.words(w.NOT_A_LOG_HINT))
         self.missing()
 

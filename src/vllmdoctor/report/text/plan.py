@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from vllmdoctor.memory.plan import NO, TIGHT, Change, Plan
+from vllmdoctor.memory.plan import NO, TIGHT, Change, Plan, derived_max_model_len
 from vllmdoctor.memory.plan_document import change_command, serve_command
 from vllmdoctor.memory.plan_receipt import receipt_of_plan
 from vllmdoctor.memory.ranges import Range
@@ -113,6 +113,9 @@ class _PlanPage:
         ]
         if plan.cache.fixed_bytes:
             notes.append(words(w.PLAN_HYBRID, mib=f"{plan.cache.fixed_bytes / 2**20:,.0f} MiB"))
+        own = derived_max_model_len(plan.request.config)
+        if plan.max_model_len > own:
+            notes.append(words(w.PLAN_TOO_LONG, tokens=f"{own:,}"))
         if plan.request.gpu.unified:
             notes.append(words(w.PLAN_UNIFIED))
         self.page.line()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from rich.text import Text
 
+from vllmdoctor.memory.advice import Advice, UtilizationInterval
 from vllmdoctor.memory.picture import OUTSIDE, UNTOLD, Picture, Segment, cells, picture_of
 from vllmdoctor.memory.receipt import (
     ACTIVATION,
@@ -42,7 +43,7 @@ _LABEL_WIDTH = 26
 Place = Callable[[ReceiptLine], str]
 
 
-def write_receipt(page: Page, words: Words, receipt: Receipt, place: Place) -> None:
+def write_receipt(page: Page, words: Words, receipt: Receipt, place: Place, advice: Advice | None = None) -> None:
     """The bar, the end of the budget below it, a row for each part; nothing when too little is known.
 
     `place` tells where a line was read, "" when it was not.
@@ -60,6 +61,9 @@ def write_receipt(page: Page, words: Words, receipt: Receipt, place: Place) -> N
         page.cut_line(_row(segment, receipt, words, place))
     for row in _missing(receipt, words, place):
         page.cut_line(row)
+    if advice and receipt.line(DEFICIT).known:
+        for text in utilization_words(advice.utilization, words):
+            page.hanging(Text("     "), Text(text), 5)
     page.line()
 
 
@@ -80,6 +84,20 @@ def budget_mark(picture: Picture, width: int, words: Words) -> Text:
     if column >= len(label) + 1:
         return Text(" " * (column - len(label) - 1) + f"{label} ^")
     return Text(" " * column + f"^ {label}")
+
+
+def utilization_words(interval: UtilizationInterval, words: Words) -> list[str]:
+    """Which utilizations can work; nothing when the lower bound is not known."""
+    if interval.low is None:
+        return []
+    if interval.low >= 1:
+        return [words(w.UTILIZATION_BEYOND)]
+    needed = f"{interval.low:.2f}"
+    if interval.high is None:
+        return [words(w.UTILIZATION_ABOVE, low=needed)]
+    if interval.empty:
+        return [words(w.UTILIZATION_NONE, low=needed, high=f"{interval.high:.2f}")]
+    return [words(w.UTILIZATION_BETWEEN, low=needed, high=f"{interval.high:.2f}")]
 
 
 def _row(segment: Segment, receipt: Receipt, words: Words, place: Place) -> Text:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import RuleError
 from vllmdoctor.rules.build import Field, build_remedy, build_rule
 from vllmdoctor.rules.build_facts import build_fact_book, build_fact_name
@@ -90,7 +91,7 @@ def issue(place: Field, check: str, text: str, severity: str = ERROR) -> Issue:
 def open_rule_folder(path: Path, base: Catalogue | None = None) -> RuleFolder:
     """Raises RuleError when the folder holds no rule file at all; problems of single files are kept."""
     if not path.is_dir():
-        raise RuleError(str(path), "is not a folder")
+        raise RuleError(str(path), Message("is not a folder"))
     unreadable: list[RuleError] = []
     folder = RuleFolder(path, read_rules_folder(path, unreadable.append), base=base, unreadable=unreadable)
     for name, document in folder.documents.remedies.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from vllmdoctor.languages import Message
 from vllmdoctor.errors import RuleError
 from vllmdoctor.rules.translate import digest_of
 from vllmdoctor.rules.yaml_source import read_rules_folder
@@ -20,11 +21,11 @@ def stamp_translation(folder: Path, rule_id: str, language: str) -> str:
     documents = read_rules_folder(folder)
     original = documents.rules.get(rule_id) or documents.remedies.get(rule_id)
     if original is None:
-        raise RuleError(str(folder), f"there is no rule or remedy {rule_id!r}")
+        raise RuleError(str(folder), Message("there is no rule or remedy {rule_id!r}", rule_id=rule_id))
     translation = documents.translations.get(language, {}).get(rule_id)
     if translation is None:
         path = (folder.parent / original.file).with_suffix(f".{language}.yaml")
-        raise RuleError(str(path), "there is no such translation yet; write it first")
+        raise RuleError(str(path), Message("there is no such translation yet; write it first"))
     path = folder.parent / translation.file
     digest = digest_of(original.value)
     line = f'digest: "{digest}"'  # quoted, since twelve digits would be a number
