@@ -1,6 +1,11 @@
-"""What can go wrong outside of a diagnosis, as a small family of errors that say where and what to do."""
+"""What can go wrong outside of a diagnosis, as a small family of errors that say where and what to do.
+
+Their texts are English. Problems and hints given as `Message` can be said in the user's language (`Words.error`).
+"""
 
 from __future__ import annotations
+
+from vllmdoctor.languages import Message
 
 
 class VllmDoctorError(Exception):
@@ -32,8 +37,8 @@ class RuleError(VllmDoctorError):
         self.line = line
         self.field = field
         self.problem = problem
-        place = file + (f":{line}" if line else "") + (f" [{field}]" if field else "")
-        super().__init__(f"{place}: {problem}")
+        self.place = file + (f":{line}" if line else "") + (f" [{field}]" if field else "")
+        super().__init__(f"{self.place}: {problem}")
 
 
 class ExpressionError(VllmDoctorError):
@@ -43,4 +48,6 @@ class ExpressionError(VllmDoctorError):
         self.source = source
         self.column = column
         self.problem = problem
-        super().__init__(f"column {column} of {source!r}: {problem}")
+        super().__init__(
+            Message("column {column} of {source!r}: {problem}", column=column, source=source, problem=problem)
+        )

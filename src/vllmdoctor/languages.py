@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from typing import Protocol
 
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, "vi", "ja")
@@ -18,10 +19,18 @@ _UNTRANSLATED = ("c", "posix")  # the locales of programs, in which texts are En
 _FOLDER = Path(__file__).parent / "locale"
 
 
+class Translations(Protocol):
+    """What is used of `gettext.NullTranslations`."""
+
+    def gettext(self, message: str, /) -> str: ...
+
+    def ngettext(self, singular: str, plural: str, count: int, /) -> str: ...
+
+
 class Message(str):
     """A sentence in English that knows its message id and values, so that it can be said in another language.
 
-    It is marked for extraction by being made as `_("… {name} …", name=value)`. A value may be a message itself.
+    It is marked for extraction by being made. A value may be a message itself.
     """
 
     __slots__ = ("message", "values")
@@ -35,7 +44,7 @@ class Message(str):
         return made
 
 
-def translated(text: str, translations: gettext.NullTranslations | None) -> str:
+def translated(text: str, translations: Translations | None) -> str:
     """The text in the language of the catalogue; as it is when it is no message, or the catalogue does not have it."""
     if translations is None or not text:
         return text
@@ -50,7 +59,7 @@ def translated(text: str, translations: gettext.NullTranslations | None) -> str:
 
 
 @cache
-def translations(language: str) -> gettext.NullTranslations | None:
+def shipped_translations(language: str) -> Translations | None:
     """The catalogue of a language: compiled in an installed package, compiled now in a checkout; None for English."""
     if language == ENGLISH:
         return None

@@ -81,7 +81,7 @@ def _check_positive(options: PlanOptions) -> None:
     for name in _COUNTS:
         value = getattr(options, name)
         if value is not None and value < 1:
-            raise UsageError(Message("--{value} must be at least 1", value=name.replace('_', '-')))
+            raise UsageError(Message("--{option} must be at least 1", option=name.replace('_', '-')))
 
 
 def _request(options: PlanOptions, model: ModelFiles, gpus: PlannedGpus, counted: bool) -> PlanRequest:
@@ -90,7 +90,7 @@ def _request(options: PlanOptions, model: ModelFiles, gpus: PlannedGpus, counted
     tensor = options.tensor_parallel_size or largest_tensor_parallel(model.config, max(1, gpus.count // pipeline))
     check_tensor_parallel(model.config, tensor)
     if counted and tensor * pipeline > gpus.count:
-        raise UsageError(Message("tensor × pipeline parallel size needs {value} GPUs, there are {count}", value=tensor * pipeline, count=gpus.count))
+        raise UsageError(Message("tensor × pipeline parallel size needs {wanted} GPUs, there are {count}", wanted=tensor * pipeline, count=gpus.count))
     return PlanRequest(
         config=model.config,
         weights=model.weights,

@@ -37,12 +37,12 @@ def write_new_rule(
     if category is not None and category not in CATEGORIES:
         raise UsageError(Message("no category {category!r}; there are {names}", category=category, names=', '.join(CATEGORIES)))
     if not _ID.fullmatch(rule_id):
-        raise UsageError(Message("{rule_id!r} is no id: lower-case words joined by hyphens", rule_id=rule_id))
+        raise UsageError(Message("{id!r} is no id: lower-case words joined by hyphens", id=rule_id))
     if vllm is not None:
         check_source(vllm)
     catalogue = load_catalogue("en", rules_folders)
     if catalogue.rule(rule_id) is not None:
-        raise UsageError(Message("the rule {rule_id!r} exists; add a signature to it", rule_id=rule_id))
+        raise UsageError(Message("the rule {id!r} exists; add a signature to it", id=rule_id))
     excerpts = read_inputs([log], stdin=None, literals=[], block_literals=frozenset())
     diagnosis = _diagnosis(excerpts, catalogue)
     unknown = _unknown(diagnosis, log)
@@ -100,7 +100,7 @@ def _write(rule: NewRule, target: Path, excerpt: Excerpt, unknown: Unrecognized)
         files |= {fixture / name: text for name, text in _fixture(rule, excerpt, unknown).items()}
     taken = [path for path in files if path.exists()]
     if taken:
-        raise UsageError(Message("{value} exists; choose another id, or remove it", value=taken[0]))
+        raise UsageError(Message("{path} exists; choose another id, or remove it", path=taken[0]))
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def _write(rule: NewRule, target: Path, excerpt: Excerpt, unknown: Unrecognized)
                 taxonomy.write(f"{rule.id}\t{rule.category}\tFILL IN a description\n")
     except OSError as problem:
         raise InputError(
-            str(target), Message("cannot be written ({strerror})", strerror=problem.strerror), Message("Name another folder with --dir")
+            str(target), Message("cannot be written ({reason})", reason=problem.strerror), Message("Name another folder with --dir")
         ) from None
     return [f"wrote {path}" for path in files] + ([f"added {rule.id} to {target / 'taxonomy.tsv'}"] if shipped else [])
 

@@ -64,7 +64,7 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Member:
     return _Member(
         name=info.filename,
         open=lambda: _zip_blocks(archive, info),
-        problem="protected by a password" if info.flag_bits & 1 else None,
+        problem=Message("protected by a password") if info.flag_bits & 1 else None,
     )
 
 
@@ -149,7 +149,7 @@ class _TarCursor:
         try:
             info = self._tar.next()
         except (tarfile.TarError, OSError, ValueError, EOFError) as error:
-            notes.append(Message("the archive is damaged ({error}); what comes after {next} entries was not read", error=error, next=self._next))
+            notes.append(Message("the archive is damaged ({error}); what comes after {count} entries was not read", error=error, count=self._next))
             return None
         self._next += 1
         self._current = info
@@ -186,7 +186,7 @@ class _TarCursor:
 def _member_sources(archive: str, members: Sequence[_Member], notes: list[str]) -> list[Source]:
     """Members that are texts: those named like logs, or, when none is, all of them."""
     if len(members) > MAX_MEMBERS:
-        notes.append(Message("only the first {max_members} members were looked at", max_members=MAX_MEMBERS))
+        notes.append(Message("only the first {count} members were looked at", count=MAX_MEMBERS))
         members = members[:MAX_MEMBERS]
     visible = [member for member in members if not hidden(member.name)]
     others = [member for member in visible if not _wanted(member)]
@@ -195,21 +195,30 @@ def _member_sources(archive: str, members: Sequence[_Member], notes: list[str]) 
         sources, more = _readable(archive, others)
         skipped += more
     elif others:
-        skipped.append(Message("not named like logs: {value}", value=_listed([shown_name(member.name) for member in others])))
+        skipped.append(Message("not named like logs: {names}", names=_listed([shown_name(member.name) for member in others])))
     if not sources:
-        detail = f" ({skipped[0]})" if skipped else " (it is empty)" if not members else ""
-        cut = f"; {notes[0]}" if notes else ""
-        raise InputError(archive, Message("no text in this archive{detail}{cut}", detail=detail, cut=cut), Message("Give an archive of log files."))
-    notes += [f"skipped in the archive: {text}" for text in skipped[:_SHOWN_NAMES]]
+        problem = _no_text(members, skipped, notes)
+        raise InputError(archive, problem, Message("Give an archive of log files."))
+    notes += [Message("skipped in the archive: {member}", member=member) for member in skipped[:_SHOWN_NAMES]]
     if len(skipped) > _SHOWN_NAMES:
         notes.append(Message("skipped in the archive: {count} more", count=len(skipped) - _SHOWN_NAMES))
     sources[0].notes[:0] = notes
     return sources
 
 
+def _no_text(members: Sequence[_Member], skipped: Sequence[str], notes: Sequence[str]) -> str:
+    problem = Message("no text in this archive")
+    if skipped:
+        problem = Message("no text in this archive ({reason})", reason=skipped[0])
+    elif not members:
+        problem = Message("no text in this archive (it is empty)")
+    return Message("{problem}; {note}", problem=problem, note=notes[0]) if notes else problem
+
+
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
-    return ", ".join(names[:_SHOWN_NAMES]) + more
+    shown = ", ".join(names[:_SHOWN_NAMES])
+    more = len(names) - _SHOWN_NAMES
+    return Message("{names} and {count} more", names=shown, count=more) if more > 0 else shown
 
 
 def _readable(archive: str, members: Sequence[_Member]) -> tuple[list[Source], list[str]]:
@@ -254,5 +263,5 @@ def _why_unreadable(member: _Member) -> str:
     if found.kind == TEXT:
         return ""
     if found.kind in (TAR, ZIP):
-        return f"a {found.kind} archive inside the archive: unpack it first"
-    return found.what or found.kind
+        return Message("a {kind} archive inside the archive: unpack it first", kind=found.kind)
+    return found.what or Message("empty")

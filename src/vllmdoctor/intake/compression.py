@@ -50,7 +50,7 @@ def unpacked(stream: ByteStream, name: str, notes: list[str]) -> ByteStream:
         blocks = iter(stream) if layer else meter.counted(iter(stream))
         stream = ByteStream(decompressed(kind, blocks, name, notes, meter))
     if compression_of(stream.head(16)):
-        raise InputError(name, Message("compressed more than {max_layers} times over", max_layers=MAX_LAYERS), Message("Unpack it first."))
+        raise InputError(name, Message("compressed more than {count} times over", count=MAX_LAYERS), Message("Unpack it first."))
     return stream
 
 
@@ -88,7 +88,7 @@ def decompressed(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]
             yield block
             if produced > BOMB_FROM_BYTES and produced > BOMB_RATIO * meter.consumed:
                 notes.append(
-                    Message("the {kind} data expands more than {bomb_ratio} times over; reading stopped after {produced} bytes", kind=kind, bomb_ratio=BOMB_RATIO, produced=produced)
+                    Message("the {kind} data expands more than {ratio} times over; reading stopped after {produced} bytes", kind=kind, ratio=BOMB_RATIO, produced=produced)
                 )
                 return
     except (zlib.error, OSError, EOFError, ValueError, MemoryError, _DecoderProblem) as error:

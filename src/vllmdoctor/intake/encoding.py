@@ -20,20 +20,20 @@ _BOMS = (
 )
 # Formats whose first 64 KiB may look like a text.
 _BINARY_MAGIC = {
-    b"\x7fELF": "an ELF program",
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
-    b"%PDF": "a PDF document",
-    b"GGUF": "a GGUF model file",
-    b"SQLite format 3\0": "an SQLite database",
-    b"PAR1": "a Parquet file",
-    b"\x80\x02": "a pickle",
-    b"\x80\x04": "a pickle",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"Rar!\x1a\x07": "a RAR archive",
-    b"\x04\x22\x4d\x18": "lz4 data",
-    b"LPKSHHRH": "a binary systemd journal",
+    b"\x7fELF": Message("an ELF program"),
+    b"\x89PNG": Message("a PNG image"),
+    b"\xff\xd8\xff": Message("a JPEG image"),
+    b"GIF8": Message("a GIF image"),
+    b"%PDF": Message("a PDF document"),
+    b"GGUF": Message("a GGUF model file"),
+    b"SQLite format 3\0": Message("an SQLite database"),
+    b"PAR1": Message("a Parquet file"),
+    b"\x80\x02": Message("a pickle"),
+    b"\x80\x04": Message("a pickle"),
+    b"7z\xbc\xaf\x27\x1c": Message("a 7z archive"),
+    b"Rar!\x1a\x07": Message("a RAR archive"),
+    b"\x04\x22\x4d\x18": Message("lz4 data"),
+    b"LPKSHHRH": Message("a binary systemd journal"),
 }
 _NUL_RUN = re.compile(rb"\x00{16,}")
 _CONTROL = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]")
@@ -106,15 +106,15 @@ def why_not_text(raw_head: bytes, head: bytes) -> str | None:
         if raw_head.startswith(magic):
             return what
     if len(raw_head) > 16 and raw_head[8:9] == b"{" and raw_head[4:8] == b"\0\0\0\0":
-        return "a safetensors file"
+        return Message("a safetensors file")
     # Holes of NULs occur in good logs; single NULs do not.
     body = _NUL_RUN.sub(b"", head)
     if not body:
         return None
     if len(_CONTROL.findall(body)) > _MAX_CONTROL_SHARE * len(body):
-        return "binary data"
+        return Message("binary data")
     # The last bytes may be the first part of a character.
     text = body[:-3].decode("utf-8", "replace") if len(body) > 64 else body.decode("utf-8", "replace")
     if text.count("\ufffd") > _MAX_INVALID_SHARE * max(1, len(text)):
-        return "binary data"
+        return Message("binary data")
     return None

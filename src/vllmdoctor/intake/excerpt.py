@@ -119,7 +119,7 @@ class _Reader:
         lines = tuple(RawLine(index, number, kept.pop(number)) for number in sorted(kept))
         notes = list(source.notes)
         if scan.kept.cut:
-            notes.append(Message("{cut} lines longer than 64 KiB were cut to the parts around known messages", cut=scan.kept.cut))
+            notes.append(Message("{count} lines longer than 64 KiB were cut to the parts around known messages", count=scan.kept.cut))
         names = [decoded(literal) for literal in self._finder.literals]
         hits = {name: count for name, count in zip(names, scan.counts, strict=True) if count}
         uncounted = frozenset(names[place] for place in scan.uncounted)

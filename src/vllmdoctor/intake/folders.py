@@ -42,7 +42,7 @@ def log_files(folder: str) -> tuple[list[str], list[str]]:
     found: list[str] = []
 
     def note(error: OSError) -> None:
-        notes.append(Message("{filename}: skipped, {strerror}", filename=error.filename, strerror=error.strerror))
+        notes.append(Message("{name}: skipped, {problem}", name=error.filename, problem=error.strerror))
 
     for place, folders, files in os.walk(folder, onerror=note):
         folders[:] = sorted(name for name in folders if not hidden(name))

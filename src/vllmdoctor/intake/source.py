@@ -37,7 +37,7 @@ class Source:
             problem = Message("cannot be read ({reason})", reason=error.strerror or error)
             if size == 0:
                 raise InputError(self.name, problem, Message("Check the file and its permissions.")) from error
-            self.notes.append(f"{problem} after {size} bytes; the rest is missing")
+            self.notes.append(Message("{problem} after {size} bytes; the rest is missing", problem=problem, size=size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def probe(stream: ByteStream, name: str) -> tuple[Probe, ByteStream, list[str]]:
     text = as_utf8(plain, notes)
     head = text.head(JUDGED_BYTES)
     if not head or (len(head) < JUDGED_BYTES and not head.strip(b"\0 \t\r\n")):
-        return Probe(EMPTY, "only white space" if head or raw_head else "", packed), text, notes
+        return Probe(EMPTY, Message("only white space") if head or raw_head else "", packed), text, notes
     what = why_not_text(raw_head, head)
     return (Probe(BINARY, what, packed) if what else Probe(TEXT, packed=packed)), text, notes
 

@@ -135,13 +135,12 @@ def _folder_sources(folder: str) -> list[Source]:
         except InputError as error:
             notes.append(Message("{name}: skipped, {problem}", name=error.name, problem=error.problem))
     if not sources:
-        detail = f" ({notes[0]})" if notes else ""
         raise InputError(
             folder,
-            Message("no log in this directory{detail}", detail=detail),
+            Message("no log in this directory ({note})", note=notes[0]) if notes else Message("no log in this directory"),
             _FOLDER_HINT,
         )
     if len(files) >= MAX_FILES:
-        notes.append(Message("only the first {max_files} files were read", max_files=MAX_FILES))
+        notes.append(Message("only the first {count} files were read", count=MAX_FILES))
     sources[0].notes[:0] = notes
     return sources

@@ -10,6 +10,8 @@ from vllmdoctor.errors import InputError
 from vllmdoctor.memory.families import FAMILIES, UNSUPPORTED, WRAPPERS, Family
 
 _DTYPE_BYTES = {"bfloat16": 2, "float16": 2, "half": 2, "float32": 4, "float": 4}
+_LARGEST = 2**40
+_MOST_LAYERS = 4096
 _SPELLINGS = {
     "multi_query_group_num": "num_key_value_heads",
     "num_experts": "num_local_experts",
@@ -34,10 +36,17 @@ class ModelConfig:
     outer: Mapping[str, object]
 
     def number(self, *names: str) -> int:
-        """The first of the fields that is set. Raises InputError that names them when none is."""
+        """The first of the fields that is set, above zero. Raises InputError that names them when none is."""
+        found = self.offset(*names)
+        if found == 0:
+            raise InputError(self.name, Message("{name} is 0", name=" / ".join(names)), _NEEDS_WHOLE)
+        return found
+
+    def offset(self, *names: str) -> int:
+        """Like `number`, for a field that may be zero."""
         found = self.number_or_none(*names)
         if found is None:
-            wanted = " or ".join(names)
+            wanted = " / ".join(names)
             raise InputError(
                 self.name,
                 Message(
@@ -56,6 +65,8 @@ class ModelConfig:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(self.name, Message("{name} is {value!r}, not a whole number", name=name, value=value))
+            if value > _LARGEST:
+                raise InputError(self.name, Message("{name} is {value}, which no model has", name=name, value=f"{value:.0e}"))
             return value
         return None
 
@@ -82,7 +93,10 @@ class ModelConfig:
 
     @property
     def layers(self) -> int:
-        return self.number("num_hidden_layers")
+        found = self.number("num_hidden_layers")
+        if found > _MOST_LAYERS:
+            raise InputError(self.name, Message("has {count:,} layers, which no model has", count=found))
+        return found
 
     @property
     def hidden(self) -> int:
@@ -149,9 +163,14 @@ _REFUSAL_HINT = Message("Start it with `--max-model-len auto` (vLLM 0.14.1 and l
 
 def _refusal(model_type: str, outer: Mapping[str, object]) -> str:
     architectures = outer.get("architectures")
-    known = architectures[0] if isinstance(architectures, list) and architectures else "not named"
-    reason = UNSUPPORTED.get(model_type, "missing: which layers keep a KV cache, and how wide it is")
-    return f"architecture {known} (model_type {model_type!r}) is not one whose memory can be computed: {reason}"
+    known = architectures[0] if isinstance(architectures, list) and architectures else Message("not named")
+    reason = UNSUPPORTED.get(model_type, Message("missing: which layers keep a KV cache, and how wide it is"))
+    return Message(
+        "architecture {architecture} (model_type {model_type!r}) is not one whose memory can be computed: {reason}",
+        architecture=known,
+        model_type=model_type,
+        reason=reason,
+    )
 
 
 def _with_common_names(fields: Mapping[str, object], family: Family) -> Mapping[str, object]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from vllmdoctor.languages import Message
+
 # How layers attend
 FULL, GEMMA2, GEMMA3, COHERE2, LLAMA4, MLA = "full", "gemma2", "gemma3", "cohere2", "llama4", "mla"
 QWEN_NEXT, NEMOTRON_H, JAMBA, BAMBA, GRANITE_HYBRID, FALCON_H1, MAMBA, MAMBA2, LFM2 = (
@@ -128,14 +130,14 @@ WRAPPERS: Mapping[str, tuple[str, str]] = {
 
 # Known to differ from every formula here, with what they do
 UNSUPPORTED: Mapping[str, str] = {
-    "mllama": "cross-attention layers keep the image tokens, whose number depends on the request",
-    "whisper": "an encoder-decoder model keeps a cross-attention cache besides its own",
-    "t5": "an encoder-decoder model keeps a cross-attention cache besides its own",
-    "bart": "an encoder-decoder model keeps a cross-attention cache besides its own",
-    "gemma3n": "some layers share the KV cache of others",
-    "gemma3n_text": "some layers share the KV cache of others",
-    "kimi_linear": "its linear attention keeps a state whose size is not in the table",
-    "zamba2": "its layers share weights and caches",
-    "rwkv": "it keeps a recurrent state whose size is not in the table",
-    "minimax_text_01": "its lightning attention keeps a state whose size is not in the table",
+    "mllama": Message("cross-attention layers keep the image tokens, whose number depends on the request"),
+    "whisper": Message("an encoder-decoder model keeps a cross-attention cache besides its own"),
+    "t5": Message("an encoder-decoder model keeps a cross-attention cache besides its own"),
+    "bart": Message("an encoder-decoder model keeps a cross-attention cache besides its own"),
+    "gemma3n": Message("some layers share the KV cache of others"),
+    "gemma3n_text": Message("some layers share the KV cache of others"),
+    "kimi_linear": Message("its linear attention keeps a state whose size is not in the table"),
+    "zamba2": Message("its layers share weights and caches"),
+    "rwkv": Message("it keeps a recurrent state whose size is not in the table"),
+    "minimax_text_01": Message("its lightning attention keeps a state whose size is not in the table"),
 }

@@ -116,10 +116,12 @@ def _cached_snapshot(model_id: str, environment: dict[str, str]) -> Path:
             return snapshot
     snapshots = sorted(one for one in (folder / "snapshots").glob("*") if one.is_dir())
     if len(snapshots) != 1:
-        found = f"{len(snapshots)} revisions and no `main`" if snapshots else "no revision"
+        problem = Message("has no revision in the Hugging Face cache")
+        if snapshots:
+            problem = Message("has {count} revisions and no `main` in the Hugging Face cache", count=len(snapshots))
         raise InputError(
             model_id,
-            Message("has {found} in the Hugging Face cache", found=found),
+            problem,
             Message("Give the folder of the revision"),
         )
     return snapshots[0]

@@ -79,10 +79,10 @@ def named_gpu(name: str) -> GpuKind:
     if not sizes:
         raise UsageError(
             Message(
-                "--gpu {name!r}: {name2} has {value}, not {boxed} GB",
+                "--gpu {name!r}: {entry} has {sizes}, not {boxed} GB",
                 name=name,
-                name2=entry.name,
-                value=_listed(entry.sizes),
+                entry=entry.name,
+                sizes=_listed(entry.sizes),
                 boxed=boxed,
             )
         )
@@ -90,9 +90,9 @@ def named_gpu(name: str) -> GpuKind:
         example = f"{entry.name} {round(sizes[-1] * 1.01)}GB"
         raise UsageError(
             Message(
-                "--gpu {name!r} exists with {value}; say which, for example --gpu {example!r}",
+                "--gpu {name!r} exists with {sizes}; say which, for example --gpu {example!r}",
                 name=name,
-                value=_listed(sizes),
+                sizes=_listed(sizes),
                 example=example,
             )
         )
@@ -141,4 +141,4 @@ def _fits(entry: frozenset[str], words: list[str]) -> bool:
 
 
 def _listed(sizes: tuple[float, ...] | list[float]) -> str:
-    return " or ".join(f"{gib:g} GiB" for gib in sizes)
+    return " / ".join(f"{gib:g} GiB" for gib in sizes)

@@ -173,9 +173,9 @@ def pipeline_stages(layers: Sequence[Layer], stages: int) -> list[Sequence[Layer
     if stages > len(layers):
         raise UsageError(
             Message(
-                "pipeline_parallel_size {stages} is more than the {count} layers of the model",
-                stages=stages,
-                count=len(layers),
+                "pipeline_parallel_size {size} is more than the {layers} layers of the model",
+                size=stages,
+                layers=len(layers),
             )
         )
     counts = [len(layers) // stages] * stages

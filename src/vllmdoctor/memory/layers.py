@@ -150,13 +150,13 @@ def _nemotron_h(config: ModelConfig) -> list[Layer]:
     if unknown:
         raise InputError(
             config.name,
-            Message("hybrid_override_pattern holds {value!r}, which is no known kind of layer", value=unknown[0]),
+            Message("hybrid_override_pattern holds {letter!r}, which is no known kind of layer", letter=unknown[0]),
         )
     return [kinds[letter] for letter in pattern]
 
 
 def _jamba(config: ModelConfig) -> list[Layer]:
-    period, offset = config.number("attn_layer_period"), config.number("attn_layer_offset")
+    period, offset = config.number("attn_layer_period"), config.offset("attn_layer_offset")
     state, full = Layer(STATE, state=state_for(config)), _attention(config)
     return [full if number % period == offset else state for number in range(config.layers)]
 

@@ -26,7 +26,7 @@ class PlannedGpus:
 def planned_gpus(choice: GpuChoice | None, gpus: int | None, machine: Machine | None) -> PlannedGpus:
     """Raises UsageError when nothing tells the GPU's memory, or two sources disagree on the number."""
     if gpus is not None and gpus < 1:
-        raise UsageError(Message("--gpus must be at least 1"))
+        raise UsageError(Message("--{option} must be at least 1", option="gpus"))
     if choice is not None and choice.count and gpus and choice.count != gpus:
         raise UsageError(Message("--gpu says {count} GPUs, --gpus {gpus}", count=choice.count, gpus=gpus))
     wanted = gpus or (choice.count if choice else None)

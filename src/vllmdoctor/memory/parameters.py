@@ -115,7 +115,7 @@ def _has_experts(config: ModelConfig, number: int) -> bool:
     if number in (config.numbers("mlp_only_layers") or ()):
         return False
     if config.family.layers == f.JAMBA:
-        return number % config.number("expert_layer_period") == config.number("expert_layer_offset")
+        return number % config.number("expert_layer_period") == config.offset("expert_layer_offset")
     chosen = config.numbers("moe_layers")
     if chosen:
         return number in chosen

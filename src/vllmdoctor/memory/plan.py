@@ -246,8 +246,8 @@ def _kv_setup(request: PlanRequest, era: Era, batch: Batch) -> KvSetup:
         known = ", ".join(_CACHE_BYTES)
         raise UsageError(
             Message(
-                "--kv-cache-dtype {kv_cache_dtype!r} is none of {known}",
-                kv_cache_dtype=request.kv_cache_dtype,
+                "--kv-cache-dtype {dtype!r} is none of {known}",
+                dtype=request.kv_cache_dtype,
                 known=known,
             )
         )

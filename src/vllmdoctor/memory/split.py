@@ -21,8 +21,8 @@ def gpu_share(size_bytes: Range, config: ModelConfig, tensor_parallel: int, pipe
     if pipeline_parallel > layers:
         raise UsageError(
             Message(
-                "pipeline_parallel_size {pipeline_parallel} is more than the {layers} layers of the model",
-                pipeline_parallel=pipeline_parallel,
+                "pipeline_parallel_size {size} is more than the {layers} layers of the model",
+                size=pipeline_parallel,
                 layers=layers,
             )
         )
@@ -38,14 +38,14 @@ def gpu_share(size_bytes: Range, config: ModelConfig, tensor_parallel: int, pipe
 
 def check_tensor_parallel(config: ModelConfig, tensor_parallel: int) -> None:
     if tensor_parallel < 1:
-        raise UsageError(Message("--tensor-parallel-size must be at least 1"))
+        raise UsageError(Message("--{option} must be at least 1", option="tensor-parallel-size"))
     heads = config.number_or_none("num_attention_heads")
     if heads and heads % tensor_parallel:
         fitting = ", ".join(str(size) for size in range(1, 17) if heads % size == 0)
         raise UsageError(
             Message(
-                "--tensor-parallel-size {tensor_parallel} does not divide the {heads} attention heads; {fitting} do",
-                tensor_parallel=tensor_parallel,
+                "--tensor-parallel-size {size} does not divide the {heads} attention heads; {fitting} do",
+                size=tensor_parallel,
                 heads=heads,
                 fitting=fitting,
             )

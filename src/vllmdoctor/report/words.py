@@ -1,22 +1,15 @@
 """The program's own sentences: a message in, its wording in the user's language out. Rules bring their own texts.
 
-English is the message id. `_` and `_n` only mark messages for extraction (`pybabel extract -k _ -k _n:1,2`); a gettext
-catalogue given to `Words` replaces the wording.
+English is the message id. `_` and `_n` only mark messages for extraction (`make messages`); the gettext catalogue of the
+language replaces the wording. See docs/translating.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
-
-class Translations(Protocol):
-    """What is used of `gettext.NullTranslations`."""
-
-    def gettext(self, message: str, /) -> str: ...
-
-    def ngettext(self, singular: str, plural: str, count: int, /) -> str: ...
-
+from vllmdoctor.errors import InputError, RuleError, VllmDoctorError
+from vllmdoctor.languages import ENGLISH, Translations, shipped_translations, translated
 
 Plural = tuple[str, str]
 
@@ -24,9 +17,9 @@ Plural = tuple[str, str]
 class Words:
     """All sentences in one language; English where the catalogue has none."""
 
-    def __init__(self, language: str = "en", translations: Translations | None = None) -> None:
+    def __init__(self, language: str = ENGLISH, translations: Translations | None = None) -> None:
         self.language = language
-        self._translations = translations
+        self._translations = translations or shipped_translations(language)
 
     def __call__(self, message: str, /, **values: object) -> str:
         wording = self._translations.gettext(message) if self._translations else message
@@ -40,6 +33,18 @@ class Words:
             wording = message[0] if count == 1 else message[1]
         return wording.format(count=f"{count:,}", **values)
 
+    def said(self, text: str) -> str:
+        """A `Message`, a fact's title or another text of the catalogue; what is not in it stays as it is."""
+        return translated(text, self._translations)
+
+    def error(self, problem: VllmDoctorError) -> tuple[str, str]:
+        """What is wrong, and what to do ("" when the error does not say)."""
+        if isinstance(problem, InputError):
+            return f"{problem.name}: {self.said(problem.problem)}", self.said(problem.hint)
+        if isinstance(problem, RuleError):
+            return f"{problem.place}: {self.said(problem.problem)}", ""
+        return self.said(problem.args[0]) if problem.args else str(problem), ""
+
     def for_status(self, status: str) -> str:
         return self(_STATUS_HEADLINES[status])
 
@@ -52,7 +57,8 @@ class Words:
         if code in _COUNTED_NOTICES and value.isdigit():
             return self.counted(_COUNTED_NOTICES[code], int(value))
         if code in _NOTICES:
-            return self(_NOTICES[code] if value else _NOTICES_WITHOUT_VALUE.get(code, _NOTICES[code]), value=value)
+            message = _NOTICES[code] if value else _NOTICES_WITHOUT_VALUE.get(code, _NOTICES[code])
+            return self(message, value=self.said(value))
         return f"{code}: {value}" if value else code
 
 
@@ -265,3 +271,10 @@ FORMS: Mapping[str, str] = {
     "compose": _("Docker Compose"),
     "kubernetes": _("Kubernetes"),
 }
+
+# Names that stand in reports as they are, and have wordings in other languages: phases, risks, units.
+NAMES = (
+    _("install"), _("configuration"), _("download"), _("distributed-init"), _("loading-weights"), _("profiling"),
+    _("kv-cache-allocation"), _("compilation"), _("graph-capture"), _("warm-up"), _("serving"), _("sleep-mode"),
+    _("shutdown"), _("low"), _("medium"), _("high"), _("tokens"), _("layers"),
+)  # fmt: skip

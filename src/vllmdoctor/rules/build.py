@@ -86,7 +86,7 @@ class Field:
         try:
             return parser(self.value)
         except (ExpressionError, ValueError, re.error, OverflowError) as problem:
-            raise self.error(str(problem)) from None
+            raise self.error(problem.args[0] if problem.args else str(problem)) from None
         except RecursionError:
             raise self.error(Message("is nested too deeply")) from None
 
@@ -243,7 +243,7 @@ def _fix(field: Field, remedies: Mapping[str, model.Remedy]) -> model.Fix:
         field.only("remedy", "id", "when", "arguments", "text", "cost")
         remedy = remedies.get(named.string())
         if remedy is None:
-            raise named.error(Message("no remedy {value!r} in rules/remedies", value=named.value))
+            raise named.error(Message("no remedy {remedy!r} in rules/remedies", remedy=named.value))
     else:
         field.only(*_REMEDY_FIELDS, "when", "arguments")
         remedy = _remedy(field)

@@ -50,7 +50,7 @@ def _check_names(field: Field, names: dict[str, model.FactName]) -> None:
     derived = field.get("derived")
     for item in derived.items() if derived else []:
         if item.value["fact"] not in names:
-            raise item.error(Message("the fact {value!r} is not declared under `facts:`", value=item.value['fact']))
+            raise item.error(Message("the fact {name!r} is not declared under `facts:`", name=item.value["fact"]))
 
 
 def build_fact_name(field: Field) -> model.FactName:

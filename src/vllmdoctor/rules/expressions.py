@@ -105,7 +105,7 @@ class _Parser:
             self.tokens.append((found.lastgroup, found[found.lastgroup], found.start(found.lastgroup) + 1))
             position = found.end()
             if len(self.tokens) > _MAX_TOKENS:
-                raise ExpressionError(source, position, Message("longer than {max_tokens} words and operators", max_tokens=_MAX_TOKENS))
+                raise ExpressionError(source, position, Message("longer than {count} words and operators", count=_MAX_TOKENS))
         self.tokens.append(("end", "", len(source) + 1))
         self.at = 0
 
@@ -219,7 +219,7 @@ class _Parser:
                 break
         least, most = _ARGUMENTS.get(name, (1, _MAX_TOKENS))
         if not least <= len(arguments) <= most:
-            wanted = str(least) + ("" if least == most else " or more" if most == _MAX_TOKENS else f" or {most}")
+            wanted = str(least) if least == most else f"{least}+" if most == _MAX_TOKENS else f"{least}-{most}"
             self.at -= 1
             raise self.fail(Message("{name}() takes {wanted} arguments, not {count}", name=name, wanted=wanted, count=len(arguments)))
         return Node("call", name, tuple(arguments))

@@ -44,7 +44,7 @@ def load_bundle() -> Bundle:
     try:
         bundle: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
-        raise RuleError(_COMPILED, Message("the installed rules cannot be read ({problem}); reinstall vllmdoctor", problem=problem)) from None
+        raise RuleError(_COMPILED, Message("the installed rules cannot be read ({reason}); reinstall vllmdoctor", reason=problem)) from None
     return bundle
 
 

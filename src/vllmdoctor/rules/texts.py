@@ -103,13 +103,15 @@ def parse_text(value: str | dict[str, str]) -> Text:
     if isinstance(value, str):
         template = parse_template(value)
         if not template.is_sure():
-            raise ValueError("has placeholders: give `known:` and `unknown:` wordings, or a fallback {fact|fallback}")
+            raise ValueError(
+                Message("has placeholders: give `known:` and `unknown:` wordings, or a fallback {fact|fallback}")
+            )
         return Text(template, template)
     if set(value) != {"known", "unknown"} or not all(isinstance(wording, str) for wording in value.values()):
-        raise ValueError("is neither one text nor a pair of `known:` and `unknown:` wordings")
+        raise ValueError(Message("is neither one text nor a pair of `known:` and `unknown:` wordings"))
     unknown = parse_template(value["unknown"])
     if not unknown.is_sure():
-        raise ValueError("the `unknown:` wording uses a fact without a fallback")
+        raise ValueError(Message("the `unknown:` wording uses a fact without a fallback"))
     return Text(parse_template(value["known"]), unknown)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from vllmdoctor.languages import Message
+
 _RELEASE = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?")
 _BOUND = re.compile(r"\s*(>=|<=|==|>|<)\s*(\d+\.\d+(?:\.\d+)?)\s*")
 
@@ -35,7 +37,7 @@ class VersionRange:
             found = _BOUND.fullmatch(part)
             release = release_of(found[2]) if found else None
             if not found or release is None:
-                raise ValueError(f"{part!r} is not a version bound such as >=0.9.1")
+                raise ValueError(Message("{part!r} is not a version bound such as >=0.9.1", part=part))
             bounds.append((found[1], release))
         return cls(text, tuple(bounds))
 

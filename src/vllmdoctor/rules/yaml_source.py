@@ -70,16 +70,16 @@ def _read(path: Path, shown: str) -> Field:
         lines = dict(_lines(node, "", shown, set())) if node else {}
         value = _value(node)
     except UnicodeDecodeError as problem:
-        raise RuleError(shown, Message("is not UTF-8: {reason}", reason=problem.reason)) from None
+        raise RuleError(shown, Message("is not UTF-8 ({reason})", reason=problem.reason)) from None
     except yaml.MarkedYAMLError as problem:
         line = problem.problem_mark.line + 1 if problem.problem_mark else 0
-        raise RuleError(shown, Message("is not YAML: {problem}", problem=problem.problem), line=line) from None
+        raise RuleError(shown, Message("is not YAML ({reason})", reason=problem.problem), line=line) from None
     except (yaml.YAMLError, ValueError) as problem:
-        raise RuleError(shown, Message("is not YAML: {problem}", problem=problem)) from None
+        raise RuleError(shown, Message("is not YAML ({reason})", reason=problem)) from None
     except RecursionError:
         raise RuleError(shown, Message("is nested too deeply")) from None
     except OSError as problem:
-        raise RuleError(shown, Message("cannot be read: {strerror}", strerror=problem.strerror)) from None
+        raise RuleError(shown, Message("cannot be read ({reason})", reason=problem.strerror)) from None
     if not isinstance(value, dict):
         raise RuleError(shown, Message("is not a mapping"), line=1)
     return Field(shown, "", value, lines)
@@ -99,7 +99,7 @@ def _lines(node: yaml.Node, path: str, file: str, seen: set[int]) -> Iterator[tu
     if id(node) in seen:
         raise RuleError(file, Message("anchors and aliases (& and *) are not supported; write the value again"), line=line)
     if node.tag not in _JSON_TAGS:
-        raise RuleError(file, Message("a value of type {value}; put it in quotes", value=node.tag.rpartition(':')[2]), line=line, field=path)
+        raise RuleError(file, Message("a value of type {type}; put it in quotes", type=node.tag.rpartition(':')[2]), line=line, field=path)
     seen.add(id(node))
     yield path, line
     if isinstance(node, yaml.MappingNode):

@@ -21,7 +21,7 @@ def stamp_translation(folder: Path, rule_id: str, language: str) -> str:
     documents = read_rules_folder(folder)
     original = documents.rules.get(rule_id) or documents.remedies.get(rule_id)
     if original is None:
-        raise RuleError(str(folder), Message("there is no rule or remedy {rule_id!r}", rule_id=rule_id))
+        raise RuleError(str(folder), Message("there is no rule or remedy {id!r}", id=rule_id))
     translation = documents.translations.get(language, {}).get(rule_id)
     if translation is None:
         path = (folder.parent / original.file).with_suffix(f".{language}.yaml")
