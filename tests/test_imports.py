@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PURE_PACKAGES = ("logs", "facts", "rules", "diagnosis", "report")
+PURE_PACKAGES = ("logs", "facts", "memory", "rules", "diagnosis", "report")
 
 
 def with_libraries(checkout: Path) -> set[str]:

@@ -44,6 +44,11 @@ class Message(str):
         return made
 
 
+def marked(message: str) -> str:
+    """The message itself: marks it for extraction where its values are not known yet."""
+    return message
+
+
 def translated(text: str, translations: Translations | None) -> str:
     """The text in the language of the catalogue; as it is when it is no message, or the catalogue does not have it."""
     if translations is None or not text:
@@ -75,7 +80,7 @@ def shipped_translations(language: str) -> Translations | None:
 
 
 def language_from(environment: Mapping[str, str]) -> str:
-    """The language that the variables ask for: VLLMDOCTOR_LANG, then the locale; names of no language are passed over."""
+    """The language that the variables ask for, VLLMDOCTOR_LANG first, then the locale; others are passed over."""
     for name in (VARIABLE, *_LOCALE_VARIABLES):
         language = language_of(environment.get(name, ""))
         if language:

@@ -170,17 +170,7 @@ CASES = [
 
 
 # Cells in which a rule still offers what does not help
-_RULE_FAULTS = {
-    d.OOM_CAPTURE_ESTIMATE: "cuda-oom-graph-capture cannot tell the pass that estimates graphs from their capture",
-}
-
-
-def marked(case: tuple[str, Version]) -> object:
-    fault = _RULE_FAULTS.get(case[0])
-    return pytest.param(*case, marks=pytest.mark.xfail(reason=fault, strict=True)) if fault else case
-
-
-@pytest.mark.parametrize("symptom, version", [marked(case) for case in CASES], ids=str)
+@pytest.mark.parametrize("symptom, version", CASES, ids=str)
 def test_rules_move_the_utilization_that_way(symptom: str, version: Version, catalogue: Catalogue) -> None:
     wanted = d.direction_for(symptom, version.column).utilization
     found = finding(symptom, version, catalogue)
@@ -211,13 +201,7 @@ def test_rules_offer_eager_when_graphs_do_not_fit(symptom: str, version: Version
     assert "enforce-eager" in remedies(finding(symptom, version, catalogue))
 
 
-def marked_version(version: Version) -> object:
-    fault = version.engine == "V0" and (0, 6, 5) <= version.release <= (0, 9, 0)
-    reason = "no-cache-blocks does not ask for the engine: V0 of these releases does not count other processes"
-    return pytest.param(version, marks=pytest.mark.xfail(reason=reason, strict=True)) if fault else version
-
-
-@pytest.mark.parametrize("version", [marked_version(version) for version in VERSIONS], ids=str)
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
 def test_rules_free_the_gpu_for_cache_blocks_only_where_others_count(version: Version, catalogue: Catalogue) -> None:
     helps = d.freeing_others_helps(version.release, version.engine)
     assert ("free-the-gpu" in remedies(finding(d.NO_BLOCKS, version, catalogue))) is helps

@@ -42,7 +42,7 @@ def test_names_and_sizes(text: str, name: str, gib: float, count: int | None) ->
 @pytest.mark.parametrize(
     "text, words",
     [
-        ("A100", "39.39 GiB or 79.25 GiB; say which, for example --gpu 'A100 80GB'"),
+        ("A100", "39.39 GiB / 79.25 GiB; say which, for example --gpu 'A100 80GB'"),
         ("RTX 3090 48GB", "has 23.58 GiB, not 48 GB"),
         ("RTX 3090 Super", "not in the list"),
         ("RTX 4090 Laptop", "not in the list"),

@@ -16,6 +16,7 @@ from vllmdoctor.rules.model import Catalogue, FactBook, Rule, Signature
 from vllmdoctor.rules.texts import parse_text
 from vllmdoctor.upstream.areas import area_of
 from vllmdoctor.upstream.drift import Drift, drift_of, read_source
+from vllmdoctor.upstream.internal import internal_keys, internal_rows, key_of
 
 PATTERN = r"the widget \d+ does not fit"
 TEXT = "the widget {n} does not fit"
@@ -119,6 +120,39 @@ def test_coverage_counts_families_apart(tmp_path: Path) -> None:
     assert found.coverage.categories == {"config": 2}
     older = drift(path, rule("widget", signature(PATTERN)), version="0.8.0").coverage
     assert [t.text for t in older.uncovered] == ["an older message of long ago"]
+
+
+def test_internal_messages_are_left_out_of_the_operators_share(tmp_path: Path) -> None:
+    row_of = internal_rows()[0]  # its placeholders may be spelt in another way by what reads the source
+    respelt = re.sub(r"\{[^{}]*\}", "{x}", row_of["template"])
+    path = table(
+        tmp_path,
+        row(respelt, "0.9.0", "0.9.0", row_of["file"]),
+        row(respelt, "0.9.0", "0.9.0", "vllm/config/elsewhere.py"),
+        row(TEXT, "0.9.0", "0.9.0"),
+    )
+    found = drift(path, rule("widget", signature(PATTERN))).coverage
+    share = found.share(["configuration"])
+    assert (share.total, share.known, share.internal, share.operator_facing) == (3, 1, 1, 2)
+    assert round(share.percent) == 33
+    assert round(share.operator_percent) == 50
+    assert [t.file for t in found.uncovered] == ["vllm/config/elsewhere.py"]
+
+
+def test_an_internal_message_that_a_rule_knows_counts_as_known(tmp_path: Path) -> None:
+    path = table(tmp_path, row(internal_rows()[0]["template"], "0.9.0", "0.9.0", internal_rows()[0]["file"]))
+    words = re.escape(max(re.split(r"\{[^{}]*\}", internal_rows()[0]["template"]), key=len))
+    share = drift(path, rule("widget", signature(words))).coverage.share(["configuration"])
+    assert (share.known, share.internal, share.operator_percent) == (1, 0, 100)
+
+
+def test_the_table_of_internal_messages() -> None:
+    rows = internal_rows()
+    assert all(row["reason"] and row["template"] and row["file"].startswith("vllm/") for row in rows)
+    assert [row for row in rows if area_of(row["file"]) is None] == []
+    keys = [key_of(row["file"], row["template"]) for row in rows]
+    assert len(set(keys)) == len(keys)
+    assert set(keys) == internal_keys()
 
 
 def test_the_most_important_comes_first(tmp_path: Path) -> None:

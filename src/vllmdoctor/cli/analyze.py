@@ -8,10 +8,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from vllmdoctor.languages import Message
 from vllmdoctor.cli.output import flush_quietly, open_console, write_utf8
 from vllmdoctor.cli.progress import ReadingProgress
 from vllmdoctor.errors import UsageError
+from vllmdoctor.languages import Message
 from vllmdoctor.report.model import Report
 
 TEXT, JSON, MARKDOWN, GITHUB = "text", "json", "markdown", "github"
@@ -73,7 +73,9 @@ def _opened_input(paths: Sequence[str], files: Sequence[str], *, tee: bool) -> I
 def paths_without_arguments() -> list[str]:
     """Standard input when something is piped into it."""
     if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError(Message("no log given: name a file, or pipe one in (`docker logs vllm 2>&1 | vllmdoctor analyze -`)"))
+        raise UsageError(
+            Message("no log given: name a file, or pipe one in (`docker logs vllm 2>&1 | vllmdoctor analyze -`)")
+        )
     return ["-"]
 
 

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from vllmdoctor.languages import Message
 from vllmdoctor.cli.output import flush_quietly, open_console
 from vllmdoctor.diagnosis.model import EXIT_CODES, FAILURE, UNRECOGNIZED
 from vllmdoctor.errors import InputError, UsageError
+from vllmdoctor.languages import Message
 from vllmdoctor.report import words as w
 from vllmdoctor.report.untrusted import neutral, shortened
 from vllmdoctor.report.words import Words
@@ -43,7 +43,11 @@ def explain_and_print(what: str, *, language: str, rules_folders: Sequence[Path]
 def unknown_rule(name: str, catalogue: Catalogue) -> UsageError:
     """The error for an id that does not exist, with the ids that come near."""
     near = nearest_ids(name, catalogue)
-    hint = Message("did you mean {names}?", names=', '.join(near)) if near else Message("`vllmdoctor rules list` lists all ids")
+    hint = (
+        Message("did you mean {names}?", names=", ".join(near))
+        if near
+        else Message("`vllmdoctor rules list` lists all ids")
+    )
     return UsageError(Message("no rule {name!r}; {hint}", name=name, hint=hint))
 
 

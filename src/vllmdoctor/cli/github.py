@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TextIO
 
 from vllmdoctor import __version__
+from vllmdoctor.cli.language import current_words
 from vllmdoctor.cli.output import fitted, write_utf8
+from vllmdoctor.languages import Message
 from vllmdoctor.report.github import annotation_lines
 from vllmdoctor.report.markdown import report_markdown
 from vllmdoctor.report.model import Report
@@ -23,7 +25,9 @@ def print_annotations(report: Report, stream: TextIO, *, show_all: bool) -> None
     if path := os.environ.get(SUMMARY_VARIABLE):
         problem = append_summary(Path(path), report_markdown(report, version=__version__, show_all=show_all))
         if problem:  # the annotations and the exit code stand without it
-            message = f"warning: the job summary was not written: {problem}"
+            message = current_words().said(
+                Message("warning: the job summary was not written: {problem}", problem=problem)
+            )
             print(fitted(message, sys.stderr.encoding or "ascii"), file=sys.stderr)
 
 
@@ -34,7 +38,7 @@ def append_summary(path: Path, markdown: str) -> str:
         gap = b"" if not before or before.endswith(b"\n\n") else b"\n" if before.endswith(b"\n") else b"\n\n"
         added = gap + markdown.encode("utf-8", "replace")
         if len(before) + len(added) > MOST_SUMMARY_BYTES:
-            return "it would be larger than 1 MiB"
+            return Message("it would be larger than 1 MiB")
         with path.open("ab") as file:
             file.write(added)
     except OSError as error:

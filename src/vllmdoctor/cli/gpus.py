@@ -9,15 +9,22 @@ from contextlib import suppress
 from rich.cells import cell_len
 from rich.text import Text
 
-from vllmdoctor.languages import Message
 from vllmdoctor.cli.analyze import paths_without_arguments
+from vllmdoctor.cli.language import current_words
 from vllmdoctor.cli.output import flush_quietly, open_console, write_json
 from vllmdoctor.errors import InputError
 from vllmdoctor.facts.gpus import as_json as machine_json
 from vllmdoctor.facts.gpus import read_gpus
 from vllmdoctor.facts.gpus.model import Gpu, GpuProcess, Machine, MigDevice
+from vllmdoctor.languages import Message
+from vllmdoctor.languages import marked as _
 from vllmdoctor.redaction import redacted
 from vllmdoctor.report.untrusted import neutral
+from vllmdoctor.report.words import Words
+
+_GPU_HEADER = (_("GPU"), _("name"), _("used"), _("total"), _("free"), _("busy"))
+_MIG_HEADER = (_("MIG GPU"), "GI", "CI", _("used"), _("total"))
+_PROCESS_HEADER = (_("process on GPU"), "PID", _("memory"), _("name"))
 
 
 def print_gpus(file: str | None, *, as_json: bool) -> None:
@@ -46,25 +53,34 @@ def print_gpus(file: str | None, *, as_json: bool) -> None:
 
 def _write_text(machine: Machine) -> None:
     console = open_console()
-    for line in machine_lines(machine):
+    for line in machine_lines(machine, current_words()):
         console.print(Text(redacted(neutral(line))), soft_wrap=True)
 
 
-def machine_lines(machine: Machine) -> list[str]:
+def machine_lines(machine: Machine, words: Words) -> list[str]:
     """Driver, GPUs, MIG devices, processes, errors; what the text does not say is left out or `?`."""
-    lines = [f"driver {machine.driver or '?'}, CUDA {machine.cuda or '?'}"] if machine.driver or machine.cuda else []
+    said = words.said
+    lines = []
+    if machine.driver or machine.cuda:
+        lines = [said(Message("driver {driver}, CUDA {cuda}", driver=machine.driver or "?", cuda=machine.cuda or "?"))]
     if machine.gpus:
-        lines += ["", *table(("GPU", "name", "used", "total", "free", "busy"), [_gpu(gpu) for gpu in machine.gpus])]
+        lines += ["", *table(_said(_GPU_HEADER, words), [_gpu(gpu, words) for gpu in machine.gpus])]
     if machine.mig_devices:
-        header = ("MIG GPU", "GI", "CI", "used", "total")
-        lines += ["", *table(header, [_mig(device) for device in machine.mig_devices])]
+        lines += ["", *table(_said(_MIG_HEADER, words), [_mig(device) for device in machine.mig_devices])]
     if machine.processes is not None:
         rows = [_process(process) for process in machine.processes]
-        lines += ["", *(table(("process on GPU", "PID", "memory", "name"), rows) if rows else ["no processes"])]
+        lines += ["", *(table(_said(_PROCESS_HEADER, words), rows) if rows else [said(Message("no processes"))])]
     if machine.errors or machine.xids:
-        lines += ["", *(f"error: {error}" for error in machine.errors)]
-        lines += [f"Xid {xid.code} on {xid.pci}: {xid.text}" for xid in machine.xids]
+        lines += ["", *(said(Message("error: {problem}", problem=error)) for error in machine.errors)]
+        lines += [
+            said(Message("Xid {code} on {pci}: {text}", code=xid.code, pci=xid.pci, text=xid.text))
+            for xid in machine.xids
+        ]
     return lines[1:] if lines[:1] == [""] else lines
+
+
+def _said(texts: Sequence[str], words: Words) -> list[str]:
+    return [words.said(text) for text in texts]
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -78,10 +94,10 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _gpu(gpu: Gpu) -> tuple[str, ...]:
-    name = (
-        (gpu.name or "?") + (" (MIG)" if gpu.mig_enabled else "") + (" (unified memory)" if gpu.unified_memory else "")
-    )
+def _gpu(gpu: Gpu, words: Words) -> tuple[str, ...]:
+    name = (gpu.name or "?") + (" (MIG)" if gpu.mig_enabled else "")
+    if gpu.unified_memory:
+        name = words.said(Message("{name} (unified memory)", name=name))
     busy = "?" if gpu.util_pct is None else f"{gpu.util_pct} %"
     return (_number(gpu.index), name, _mib(gpu.used_mib), _mib(gpu.total_mib), _mib(gpu.free_mib), busy)
 

@@ -6,10 +6,13 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
-from vllmdoctor.errors import InputError, UsageError, VllmDoctorError
+from vllmdoctor.errors import UsageError, VllmDoctorError
+from vllmdoctor.languages import Message
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from vllmdoctor.report.words import Words
 
 _ASCII = str.maketrans(
     {
@@ -75,18 +78,15 @@ def drop_output(stream: TextIO | None = None) -> None:
     os.dup2(nowhere, (stream or sys.stdout).fileno())
 
 
-def print_error(problem: VllmDoctorError) -> None:
+def print_error(problem: VllmDoctorError, words: Words) -> None:
     """`error: …` and what to do, on standard error."""
     from vllmdoctor.report.untrusted import neutral
 
-    hint = ""
-    if isinstance(problem, InputError):
-        message, hint = f"{problem.name}: {problem.problem}", problem.hint
-    else:
-        message = str(problem)
-        if isinstance(problem, UsageError):
-            hint = "`vllmdoctor --help` lists commands and options"
+    message, hint = words.error(problem)
+    if isinstance(problem, UsageError):
+        hint = words.said(Message("`vllmdoctor --help` lists commands and options"))
     encoding = sys.stderr.encoding or "ascii"
-    print(fitted(f"error: {neutral(message)}", encoding), file=sys.stderr)
+    shown = words.said(Message("error: {problem}", problem=neutral(message)))
+    print(fitted(shown, encoding), file=sys.stderr)
     if hint:
-        print(fitted(f"hint: {neutral(hint)}", encoding), file=sys.stderr)
+        print(fitted(words.said(Message("hint: {hint}", hint=neutral(hint))), encoding), file=sys.stderr)

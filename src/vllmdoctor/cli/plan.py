@@ -6,10 +6,11 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 
-from vllmdoctor.languages import Message
+from vllmdoctor.cli.language import current_words
 from vllmdoctor.cli.output import flush_quietly, open_console, write_json
 from vllmdoctor.errors import InputError, UsageError
 from vllmdoctor.facts.gpus.model import Machine
+from vllmdoctor.languages import Message
 from vllmdoctor.memory.eras import LATEST
 from vllmdoctor.memory.files import ModelFiles, read_model
 from vllmdoctor.memory.gpus import gpu_from
@@ -74,14 +75,14 @@ def _print(model: ModelFiles, plan: Plan, changes: list[Change], gpus: int, as_j
     else:
         from vllmdoctor.report.text.plan import write_plan
 
-        write_plan(model.name, model.served, plan, changes, gpus, open_console())
+        write_plan(model.name, model.served, plan, changes, gpus, open_console(), current_words())
 
 
 def _check_positive(options: PlanOptions) -> None:
     for name in _COUNTS:
         value = getattr(options, name)
         if value is not None and value < 1:
-            raise UsageError(Message("--{option} must be at least 1", option=name.replace('_', '-')))
+            raise UsageError(Message("--{option} must be at least 1", option=name.replace("_", "-")))
 
 
 def _request(options: PlanOptions, model: ModelFiles, gpus: PlannedGpus, counted: bool) -> PlanRequest:
@@ -90,7 +91,13 @@ def _request(options: PlanOptions, model: ModelFiles, gpus: PlannedGpus, counted
     tensor = options.tensor_parallel_size or largest_tensor_parallel(model.config, max(1, gpus.count // pipeline))
     check_tensor_parallel(model.config, tensor)
     if counted and tensor * pipeline > gpus.count:
-        raise UsageError(Message("tensor × pipeline parallel size needs {wanted} GPUs, there are {count}", wanted=tensor * pipeline, count=gpus.count))
+        raise UsageError(
+            Message(
+                "tensor × pipeline parallel size needs {wanted} GPUs, there are {count}",
+                wanted=tensor * pipeline,
+                count=gpus.count,
+            )
+        )
     return PlanRequest(
         config=model.config,
         weights=model.weights,

@@ -9,6 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from vllmdoctor.cli.language import current_words
+from vllmdoctor.languages import Message
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -46,10 +49,11 @@ class ReadingProgress:
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
         console = Console(stderr=True, markup=False, emoji=False, highlight=False)
-        columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        reading = current_words().said(Message("reading"))
+        columns = (TextColumn(reading), BarColumn(), DownloadColumn(), TimeRemainingColumn())
         progress = Progress(*columns, console=console, transient=True)
         progress.start()
-        return progress, progress.add_task("reading", total=total_bytes(self._paths))
+        return progress, progress.add_task(reading, total=total_bytes(self._paths))
 
 
 def total_bytes(paths: Sequence[str]) -> int | None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from vllmdoctor.languages import Message
 from vllmdoctor.cli.explain import unknown_rule
 from vllmdoctor.cli.output import flush_quietly, open_console, write_json
 from vllmdoctor.errors import UsageError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.load import checkout_rules, load_catalogue
 from vllmdoctor.rules.model import CATEGORIES, Rule, Signature
 
@@ -19,7 +19,9 @@ def print_rules(category: str | None, *, as_json: bool, language: str, rules_fol
     from vllmdoctor.report.words import Words
 
     if category is not None and category not in CATEGORIES:
-        raise UsageError(Message("no category {category!r}; there are {names}", category=category, names=', '.join(CATEGORIES)))
+        raise UsageError(
+            Message("no category {category!r}; there are {names}", category=category, names=", ".join(CATEGORIES))
+        )
     catalogue = load_catalogue(language, rules_folders)
     rules = [rule for rule in catalogue.rules.values() if category in (None, rule.category)]
     rules.sort(key=lambda rule: (CATEGORIES.index(rule.category), rule.id))
@@ -92,6 +94,18 @@ def signature_lines(signature: Signature) -> list[str]:
     }
     lines = [f"  {label:<11} {value}" for label, value in fields.items() if value]
     return [*lines, *(f"  sample      {' '.join(sample.split())}" for sample in signature.samples)]
+
+
+def stamp(rule_id: str, language: str, folder: Path | None) -> None:
+    """Raises RuleError when there is no such rule, remedy or translation."""
+    from vllmdoctor.rules.check import stamp_translation
+
+    chosen = folder or checkout_rules()
+    if chosen is None:
+        raise UsageError(Message("name the rules folder: --dir my-rules"))
+    digest = stamp_translation(chosen, rule_id, language)
+    open_console().print(f"{rule_id}.{language}.yaml: {digest}", soft_wrap=True)
+    flush_quietly()
 
 
 def check_folder(folder: Path | None, language: str | None, clean_corpus: Path | None) -> int:

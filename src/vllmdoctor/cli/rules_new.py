@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from vllmdoctor.languages import Message
 from vllmdoctor.analysis import diagnose_log
+from vllmdoctor.cli.language import current_words
 from vllmdoctor.cli.output import flush_quietly, open_console
 from vllmdoctor.diagnosis.model import ROOT_CAUSE, UNRECOGNIZED, Diagnosis, Unrecognized
 from vllmdoctor.errors import InputError, UsageError
 from vllmdoctor.intake import Excerpt, read_inputs
+from vllmdoctor.languages import Message
 from vllmdoctor.logs import read_log
 from vllmdoctor.redaction import redacted
 from vllmdoctor.report.untrusted import neutral
@@ -35,7 +36,9 @@ def write_new_rule(
 ) -> None:
     """Raises UsageError when the log's failure is known already, or files of that id exist."""
     if category is not None and category not in CATEGORIES:
-        raise UsageError(Message("no category {category!r}; there are {names}", category=category, names=', '.join(CATEGORIES)))
+        raise UsageError(
+            Message("no category {category!r}; there are {names}", category=category, names=", ".join(CATEGORIES))
+        )
     if not _ID.fullmatch(rule_id):
         raise UsageError(Message("{id!r} is no id: lower-case words joined by hyphens", id=rule_id))
     if vllm is not None:
@@ -49,10 +52,10 @@ def write_new_rule(
     rule = _rule(rule_id, category, unknown, diagnosis, catalogue, vllm)
     target = folder or checkout_rules() or Path("rules")
     written = _write(rule, target, excerpts[0], unknown)
-    console = open_console()
-    for line in written:
-        console.print(line, soft_wrap=True)
-    console.print(f"next: replace every FILL IN, then `vllmdoctor rules check {target}`", soft_wrap=True)
+    console, words = open_console(), current_words()
+    next_step = Message("next: replace every FILL IN, then `vllmdoctor rules check {folder}`", folder=target)
+    for line in (*written, next_step):
+        console.print(words.said(line), soft_wrap=True)
     flush_quietly()
 
 
@@ -65,7 +68,13 @@ def _unknown(diagnosis: Diagnosis, log: str) -> Unrecognized:
         return diagnosis.unrecognized
     root = next((finding.rule.id for finding in diagnosis.findings if finding.role == ROOT_CAUSE), "")
     if root:
-        raise UsageError(Message("{log}: its failure is known as {root}; `vllmdoctor rules show {root}` shows by which lines", log=log, root=root))
+        raise UsageError(
+            Message(
+                "{log}: its failure is known as {root}; `vllmdoctor rules show {root}` shows by which lines",
+                log=log,
+                root=root,
+            )
+        )
     raise UsageError(Message("{log}: no failure without a rule in it ({status})", log=log, status=diagnosis.status))
 
 
@@ -91,7 +100,7 @@ def _rule(
     )
 
 
-def _write(rule: NewRule, target: Path, excerpt: Excerpt, unknown: Unrecognized) -> list[str]:
+def _write(rule: NewRule, target: Path, excerpt: Excerpt, unknown: Unrecognized) -> list[Message]:
     """Writes the files and tells which. A folder with a taxonomy is laid out like the shipped one."""
     shipped = (target / "taxonomy.tsv").is_file()
     files = {(target / rule.category if shipped else target) / f"{rule.id}.yaml": rule_yaml(rule)}
@@ -110,9 +119,14 @@ def _write(rule: NewRule, target: Path, excerpt: Excerpt, unknown: Unrecognized)
                 taxonomy.write(f"{rule.id}\t{rule.category}\tFILL IN a description\n")
     except OSError as problem:
         raise InputError(
-            str(target), Message("cannot be written ({reason})", reason=problem.strerror), Message("Name another folder with --dir")
+            str(target),
+            Message("cannot be written ({reason})", reason=problem.strerror),
+            Message("Name another folder with --dir"),
         ) from None
-    return [f"wrote {path}" for path in files] + ([f"added {rule.id} to {target / 'taxonomy.tsv'}"] if shipped else [])
+    written = [Message("wrote {path}", path=path) for path in files]
+    if shipped:
+        written.append(Message("added {id} to {path}", id=rule.id, path=target / "taxonomy.tsv"))
+    return written
 
 
 def _fixture(rule: NewRule, excerpt: Excerpt, unknown: Unrecognized) -> dict[str, str]:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import BinaryIO, cast
 
-from vllmdoctor.languages import Message
 from vllmdoctor.cli.output import drop_output
 from vllmdoctor.errors import UsageError
+from vllmdoctor.languages import Message
 
 _READ_BYTES = 1 << 18
 

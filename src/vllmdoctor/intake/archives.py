@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import IO
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.intake.compression import BOMB_FROM_BYTES, BOMB_RATIO, unpacked
 from vllmdoctor.intake.folders import hidden, named_like_log
 from vllmdoctor.intake.source import TAR, TEXT, ZIP, Source, probe, shown_name, text_chunks
 from vllmdoctor.intake.streams import BLOCK_BYTES, ByteStream, ForwardReader, Opener
+from vllmdoctor.languages import Message
 
 MAX_MEMBERS = 10_000
 MAX_ARCHIVE_BYTES = 4 << 30
@@ -40,7 +40,12 @@ class _Allowance:
     def limited(self, blocks: Iterator[bytes], notes: list[str]) -> Iterator[bytes]:
         for block in blocks:
             if len(block) > self.left:
-                notes.append(Message("more than {limit} GiB of text in the archive; reading stopped there", limit=MAX_ARCHIVE_BYTES >> 30))
+                notes.append(
+                    Message(
+                        "more than {limit} GiB of text in the archive; reading stopped there",
+                        limit=MAX_ARCHIVE_BYTES >> 30,
+                    )
+                )
                 return
             self.left -= len(block)
             yield block
@@ -53,7 +58,9 @@ def zip_sources(name: str, file: str | IO[bytes]) -> list[Source]:
         archive = zipfile.ZipFile(file)
         infos = [info for info in archive.infolist() if not info.is_dir()]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as error:
-        raise InputError(name, Message("damaged zip archive ({error})", error=error), Message("It may be cut off: copy it again.")) from error
+        raise InputError(
+            name, Message("damaged zip archive ({error})", error=error), Message("It may be cut off: copy it again.")
+        ) from error
     if infos and all(info.flag_bits & 1 for info in infos):
         raise InputError(name, Message("the zip archive is protected by a password"), Message("Unpack it first."))
     members = [_zip_member(archive, info) for info in infos]
@@ -93,7 +100,9 @@ def _check_zip_directory(name: str, file: str | IO[bytes]) -> None:
         raise zipfile.BadZipFile("its directory at the end is missing")
     (size,) = struct.unpack_from("<I", tail, place + 12)
     if size > _MAX_ZIP_DIRECTORY_BYTES:
-        raise InputError(name, Message("the zip archive holds too many entries"), Message("Unpack the logs and name them."))
+        raise InputError(
+            name, Message("the zip archive holds too many entries"), Message("Unpack the logs and name them.")
+        )
 
 
 def _tail(file: IO[bytes]) -> bytes:
@@ -149,7 +158,13 @@ class _TarCursor:
         try:
             info = self._tar.next()
         except (tarfile.TarError, OSError, ValueError, EOFError) as error:
-            notes.append(Message("the archive is damaged ({error}); what comes after {count} entries was not read", error=error, count=self._next))
+            notes.append(
+                Message(
+                    "the archive is damaged ({error}); what comes after {count} entries was not read",
+                    error=error,
+                    count=self._next,
+                )
+            )
             return None
         self._next += 1
         self._current = info
@@ -195,7 +210,9 @@ def _member_sources(archive: str, members: Sequence[_Member], notes: list[str]) 
         sources, more = _readable(archive, others)
         skipped += more
     elif others:
-        skipped.append(Message("not named like logs: {names}", names=_listed([shown_name(member.name) for member in others])))
+        skipped.append(
+            Message("not named like logs: {names}", names=_listed([shown_name(member.name) for member in others]))
+        )
     if not sources:
         problem = _no_text(members, skipped, notes)
         raise InputError(archive, problem, Message("Give an archive of log files."))

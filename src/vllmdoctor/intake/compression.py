@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.intake.streams import BLOCK_BYTES, ByteStream
+from vllmdoctor.languages import Message
 
 if TYPE_CHECKING:
     import bz2
@@ -50,7 +50,9 @@ def unpacked(stream: ByteStream, name: str, notes: list[str]) -> ByteStream:
         blocks = iter(stream) if layer else meter.counted(iter(stream))
         stream = ByteStream(decompressed(kind, blocks, name, notes, meter))
     if compression_of(stream.head(16)):
-        raise InputError(name, Message("compressed more than {count} times over", count=MAX_LAYERS), Message("Unpack it first."))
+        raise InputError(
+            name, Message("compressed more than {count} times over", count=MAX_LAYERS), Message("Unpack it first.")
+        )
     return stream
 
 
@@ -88,15 +90,29 @@ def decompressed(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]
             yield block
             if produced > BOMB_FROM_BYTES and produced > BOMB_RATIO * meter.consumed:
                 notes.append(
-                    Message("the {kind} data expands more than {ratio} times over; reading stopped after {produced} bytes", kind=kind, ratio=BOMB_RATIO, produced=produced)
+                    Message(
+                        "the {kind} data expands more than {ratio} times over; reading stopped after {produced} bytes",
+                        kind=kind,
+                        ratio=BOMB_RATIO,
+                        produced=produced,
+                    )
                 )
                 return
     except (zlib.error, OSError, EOFError, ValueError, MemoryError, _DecoderProblem) as error:
         if produced == 0:
             raise InputError(
-                name, Message("damaged {kind} data ({reason})", kind=kind, reason=_reason(error)), Message("Copy the file again, or unpack what can be unpacked.")
+                name,
+                Message("damaged {kind} data ({reason})", kind=kind, reason=_reason(error)),
+                Message("Copy the file again, or unpack what can be unpacked."),
             ) from error
-        notes.append(Message("the {kind} data is damaged ({reason}): {produced} bytes could be read", kind=kind, reason=_reason(error), produced=produced))
+        notes.append(
+            Message(
+                "the {kind} data is damaged ({reason}): {produced} bytes could be read",
+                kind=kind,
+                reason=_reason(error),
+                produced=produced,
+            )
+        )
 
 
 def _reason(error: BaseException) -> str:
@@ -121,7 +137,9 @@ def _decoded(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]) ->
                 if not pending:
                     break
                 if compression_of((pending + b"\0" * 16)[:16]) != kind and len(pending) >= 16:
-                    notes.append(Message("something that is not {kind} follows the {kind} data; it was not read", kind=kind))
+                    notes.append(
+                        Message("something that is not {kind} follows the {kind} data; it was not read", kind=kind)
+                    )
                     return
                 decoder, step = new_decoder()
             started = True
@@ -132,7 +150,13 @@ def _decoded(kind: str, blocks: Iterator[bytes], name: str, notes: list[str]) ->
     if started and not decoder.eof:
         if produced == 0 and frames == 0:
             raise EOFError("cut off before the first byte of text")
-        notes.append(Message("the {kind} data is cut off: {produced} bytes could be read, the end of the log is missing", kind=kind, produced=produced))
+        notes.append(
+            Message(
+                "the {kind} data is cut off: {produced} bytes could be read, the end of the log is missing",
+                kind=kind,
+                produced=produced,
+            )
+        )
 
 
 def _decoder_factory(kind: str, name: str) -> Callable[[], tuple[_Decoder, Step]]:

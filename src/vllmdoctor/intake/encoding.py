@@ -6,8 +6,8 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from vllmdoctor.languages import Message
 from vllmdoctor.intake.streams import ByteStream
+from vllmdoctor.languages import Message
 
 JUDGED_BYTES = 1 << 16
 
@@ -94,7 +94,12 @@ def _without_leading_nuls(blocks: Iterator[bytes], notes: list[str]) -> Iterator
         dropped += len(block) - len(text)
         if text:
             if dropped:
-                notes.append(Message("{dropped} NUL bytes at the start were skipped (the log was emptied while in use)", dropped=dropped))
+                notes.append(
+                    Message(
+                        "{dropped} NUL bytes at the start were skipped (the log was emptied while in use)",
+                        dropped=dropped,
+                    )
+                )
             yield text
             break
     yield from blocks

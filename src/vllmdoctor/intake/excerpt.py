@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import BinaryIO
 
-from vllmdoctor.languages import Message
 from vllmdoctor.intake.kept import Limits, decoded
 from vllmdoctor.intake.literals import LiteralFinder
 from vllmdoctor.intake.scan import Scan
 from vllmdoctor.intake.source import Source
 from vllmdoctor.intake.sources import open_sources
+from vllmdoctor.languages import Message
 from vllmdoctor.logs.model import RawLine
 
 Progress = Callable[[int], None]
@@ -119,7 +119,11 @@ class _Reader:
         lines = tuple(RawLine(index, number, kept.pop(number)) for number in sorted(kept))
         notes = list(source.notes)
         if scan.kept.cut:
-            notes.append(Message("{count} lines longer than 64 KiB were cut to the parts around known messages", count=scan.kept.cut))
+            notes.append(
+                Message(
+                    "{count} lines longer than 64 KiB were cut to the parts around known messages", count=scan.kept.cut
+                )
+            )
         names = [decoded(literal) for literal in self._finder.literals]
         hits = {name: count for name, count in zip(names, scan.counts, strict=True) if count}
         uncounted = frozenset(names[place] for place in scan.uncounted)

@@ -6,6 +6,8 @@ import os
 import re
 import stat
 
+from vllmdoctor.languages import Message
+
 MAX_FILES = 10_000
 
 _LOG_SUFFIXES = frozenset((".log", ".txt", ".out", ".err", ".json", ".jsonl", ".stdout", ".stderr"))

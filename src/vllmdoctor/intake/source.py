@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.intake.compression import unpacked
 from vllmdoctor.intake.encoding import JUDGED_BYTES, as_utf8, why_not_text
 from vllmdoctor.intake.streams import ByteStream, Opener
+from vllmdoctor.languages import Message
 
 TEXT, EMPTY, BINARY, TAR, ZIP = "text", "empty", "binary", "tar", "zip"
 

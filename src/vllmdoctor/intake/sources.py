@@ -9,15 +9,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, BinaryIO
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
 from vllmdoctor.intake.folders import MAX_FILES, log_files
 from vllmdoctor.intake.source import BINARY, EMPTY, TAR, ZIP, Probe, Source, probe, text_source
 from vllmdoctor.intake.streams import ByteStream, Opener, file_blocks, pipe_blocks
+from vllmdoctor.languages import Message
 
 STDIN_NAME = "<stdin>"
 _TEXT_HINT = Message("Give the log as text, or packed as .gz, .zst, .bz2, .xz, .zip or .tar.")
-_FOLDER_HINT = Message("Looked for *.log, *.txt, *.out, *.err, *.json, rotated and packed ones, and names without a suffix.")
+_FOLDER_HINT = Message(
+    "Looked for *.log, *.txt, *.out, *.err, *.json, rotated and packed ones, and names without a suffix."
+)
 # An archive must be read twice (names first); from a pipe that means keeping it.
 _PIPED_ARCHIVE_BYTES = 32 << 20
 
@@ -40,14 +42,20 @@ def _path_sources(path: str) -> list[Source]:
         if stat.S_ISDIR(mode):
             return _folder_sources(path)
         if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and path not in (os.devnull, "/dev/stdin", "/dev/tty")):
-            raise InputError(path, Message("is a device, not a log"), Message("Name a file, or pipe the log in and name -."))
+            raise InputError(
+                path, Message("is a device, not a log"), Message("Name a file, or pipe the log in and name -.")
+            )
         if not stat.S_ISREG(mode):
             return _pipe_sources(path, _named_pipe_blocks(path))
         return _file_sources(path)
     except FileNotFoundError:
         raise InputError(path, Message("no such file"), Message("Check the path; use - to read from a pipe.")) from None
     except (OSError, ValueError) as error:
-        raise InputError(path, Message("cannot be read ({reason})", reason=_reason(error)), Message("Check the path and its permissions.")) from error
+        raise InputError(
+            path,
+            Message("cannot be read ({reason})", reason=_reason(error)),
+            Message("Check the path and its permissions."),
+        ) from error
 
 
 def _named_pipe_blocks(path: str) -> Iterator[bytes]:
@@ -107,7 +115,9 @@ def _kept(name: str, stream: ByteStream) -> bytes:
         size += len(block)
         if size > _PIPED_ARCHIVE_BYTES:
             raise InputError(
-                name, Message("an archive of more than {limit} MiB from a pipe", limit=_PIPED_ARCHIVE_BYTES >> 20), Message("Save it, name the file.")
+                name,
+                Message("an archive of more than {limit} MiB from a pipe", limit=_PIPED_ARCHIVE_BYTES >> 20),
+                Message("Save it, name the file."),
             )
     return b"".join(pieces)
 
@@ -121,7 +131,9 @@ def refuse(name: str, found: Probe) -> None:
             hint = Message("Pipe both streams: vllm serve MODEL 2>&1 | vllmdoctor analyze -")
         raise InputError(name, problem, hint)
     if found.kind == ZIP:
-        raise InputError(name, Message("a zip archive inside another compression"), Message("Unpack the outer layer first."))
+        raise InputError(
+            name, Message("a zip archive inside another compression"), Message("Unpack the outer layer first.")
+        )
     if found.kind == BINARY:
         raise InputError(name, Message("not a text but {what}", what=found.what), _TEXT_HINT)
 
@@ -137,7 +149,9 @@ def _folder_sources(folder: str) -> list[Source]:
     if not sources:
         raise InputError(
             folder,
-            Message("no log in this directory ({note})", note=notes[0]) if notes else Message("no log in this directory"),
+            Message("no log in this directory ({note})", note=notes[0])
+            if notes
+            else Message("no log in this directory"),
             _FOLDER_HINT,
         )
     if len(files) >= MAX_FILES:

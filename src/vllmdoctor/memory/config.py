@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
+from vllmdoctor.languages import Message
 from vllmdoctor.memory.families import FAMILIES, UNSUPPORTED, WRAPPERS, Family
 
 _DTYPE_BYTES = {"bfloat16": 2, "float16": 2, "half": 2, "float32": 4, "float": 4}
@@ -66,7 +66,9 @@ class ModelConfig:
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise InputError(self.name, Message("{name} is {value!r}, not a whole number", name=name, value=value))
             if value > _LARGEST:
-                raise InputError(self.name, Message("{name} is {value}, which no model has", name=name, value=f"{value:.0e}"))
+                raise InputError(
+                    self.name, Message("{name} is {value}, which no model has", name=name, value=f"{value:.0e}")
+                )
             return value
         return None
 
@@ -116,7 +118,10 @@ class ModelConfig:
     @property
     def head_dim(self) -> int:
         found = self.number_or_none("head_dim", "attention_head_dim", "kv_channels")
-        return found or self.hidden // self.heads
+        size = found or self.hidden // self.heads
+        if not size:
+            raise InputError(self.name, Message("hidden_size is smaller than num_attention_heads"), _NEEDS_WHOLE)
+        return size
 
     @property
     def dtype_bytes(self) -> int:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
+from vllmdoctor.languages import Message
 from vllmdoctor.memory import weights as w
 from vllmdoctor.memory.config import ModelConfig, read_config
 

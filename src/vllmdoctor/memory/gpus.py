@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
+from vllmdoctor.languages import Message
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(GiB|GB|G|MiB|MB|TiB|TB)", re.IGNORECASE)
 _COUNT = re.compile(

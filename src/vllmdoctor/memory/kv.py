@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
+from vllmdoctor.languages import Message
 from vllmdoctor.memory.layers import CHUNKED, FULL, LATENT, NOTHING, SLIDING, STATE, Layer
 
 _GROWING = (FULL, LATENT)
@@ -81,6 +81,8 @@ class KvCache:
             return math.inf
         size = max(1, _group_size([len(layers) for layers in groups]))
         page = max(self._page_bytes(layer) for layers in groups for layer in layers)
+        if not page:  # attention without heads
+            return math.inf
         blocks = available_bytes // (size * page)
         needed = sum(math.ceil(len(layers) / size) * self._blocks(layers[0], length) for layers in groups)
         return blocks / needed if needed else math.inf

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
+from vllmdoctor.languages import Message
 from vllmdoctor.memory import families as f
 from vllmdoctor.memory.config import ModelConfig
 from vllmdoctor.memory.states import SHORT_CONV, State, state_for

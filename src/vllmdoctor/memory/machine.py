@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
 from vllmdoctor.facts.gpus.model import Gpu, Machine
+from vllmdoctor.languages import Message
 from vllmdoctor.memory.gpus import GpuChoice, GpuKind, named_gpu
 
 _MIB_PER_GIB = 1024

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError, UsageError
+from vllmdoctor.languages import Message
 from vllmdoctor.memory.config import ModelConfig
 from vllmdoctor.memory.eras import LATEST, Era, era_of
 from vllmdoctor.memory.gpus import GpuKind

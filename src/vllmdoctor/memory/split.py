@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
+from vllmdoctor.languages import Message
 from vllmdoctor.memory.config import ModelConfig
 from vllmdoctor.memory.parameters import is_tied, parameters_of
 from vllmdoctor.memory.ranges import Range

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
+from vllmdoctor.languages import Message
 from vllmdoctor.memory.config import ModelConfig
 from vllmdoctor.memory.parameters import Parameters, parameters_of
 from vllmdoctor.memory.ranges import Range
@@ -24,10 +24,10 @@ _TENSOR_BITS = {
 }  # fmt: skip
 _HIGH = 1.03  # rotary tables, padding of the vocabulary, workspaces of quantized kernels
 
-FROM_HEADERS = "safetensors headers"
-FROM_INDEX = "index of the weight files"
-FROM_FILES = "size of the weight files"
-FROM_CONFIG = "parameters in config.json"
+FROM_HEADERS = Message("safetensors headers")
+FROM_INDEX = Message("index of the weight files")
+FROM_FILES = Message("size of the weight files")
+FROM_CONFIG = Message("parameters in config.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,11 @@ def requantized(weights: Weights, config: ModelConfig, quantization: str) -> Wei
     full, small = from_config(config), from_config(config, quantization)
     factor = small.size_bytes.best / full.size_bytes.best
     best = weights.size_bytes.best * factor
-    return Weights(Range.about(best, 0.95, 1.10), f"{weights.source}, {quantization}", full.parameters)
+    return Weights(
+        Range.about(best, 0.95, 1.10),
+        Message("{source}, {quantization}", source=weights.source, quantization=quantization),
+        full.parameters,
+    )
 
 
 @dataclass(frozen=True, slots=True)

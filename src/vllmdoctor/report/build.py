@@ -121,14 +121,16 @@ class _Builder:
             return words(w.HEADLINE_UNRECOGNIZED, exception=text)
         if status == HEALTHY and "log-ends-early" in self.diagnosis.notices:
             phase = self.safe(self.diagnosis.notices["log-ends-early"]) or self.diagnosis.last_phase
-            return words(w.HEADLINE_ENDS_EARLY, phase=phase) if phase else words.for_status(status)
+            return words(w.HEADLINE_ENDS_EARLY, phase=words.said(phase)) if phase else words.for_status(status)
         warnings = sum(finding.role == WARNING for finding in findings)
         if status == HEALTHY and warnings:
             return words.counted(w.HEADLINE_HEALTHY_WARNINGS, warnings)
         return words.for_status(status)
 
     def input(self, one: InputReport) -> InputReport:
-        return replace(one, name=self.safe(one.name), notes=tuple(self.safe(note) for note in one.notes))
+        return replace(
+            one, name=self.safe(one.name), notes=tuple(self.safe(self.words.said(note)) for note in one.notes)
+        )
 
     def run(self, run: RunVerdict, findings: tuple[FindingReport, ...]) -> RunReport:
         rule = self.catalogue.rule(run.rule) if run.rule else None

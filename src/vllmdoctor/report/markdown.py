@@ -120,7 +120,7 @@ class _Page:
             parts.append(self.label(w.IN_SOURCE, [code(shown)]))
             held = [code(words(w.HELD, name=name, value=value)) for name, value in place.values.items()]
             parts.append(self.label(w.TEMPLATE, [code(place.template), *held] if held else []))
-        parts.append(self.label(w.LAST_PHASE, [code(unknown.last_phase)] if unknown.last_phase else []))
+        parts.append(self.label(w.LAST_PHASE, [code(words.said(unknown.last_phase))] if unknown.last_phase else []))
         parts.append(self.label(w.NEAREST, [", ".join(map(code, unknown.nearest))] if unknown.nearest else []))
         parts.append(self.label(w.REPORT_IT, [self.sentence(w.HOW_TO_REPORT)]))
         return parts
@@ -163,7 +163,7 @@ class _Page:
         return ["<details>", f"<summary>{summary}</summary>", "", *table(header, rows), "", "</details>", ""]
 
     def fact_row(self, fact: Fact) -> Sequence[str]:
-        value = cell_code(shortened(shown_fact(fact), _VALUE_CHARACTERS))
+        value = cell_code(shortened(shown_fact(fact, self.words), _VALUE_CHARACTERS))
         if fact.origin and fact.kind == "read":
             names = [one.name for one in self.report.inputs]
             return (cell_code(fact.name), value, cell_code(f"{names[fact.origin.input]}:{fact.origin.line}"))

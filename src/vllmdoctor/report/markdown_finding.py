@@ -107,7 +107,7 @@ class FindingMarkdown:
         if fix.condition:
             lines += [indent + at_line_start(prose(fix.condition)), ""]
         if fix.risk == "high" or self.show_all and fix.risk == "medium":
-            lines += [indent + prose(self.words(w.RISK, risk=fix.risk)), ""]
+            lines += [indent + prose(self.words(w.RISKS[fix.risk])), ""]
         if self.show_all:
             lines += self.text(fix.why, indent)
             lines += [f"{indent}{prose(self.words(w.EFFECT))}: {inline(fix.effect)}", ""] if fix.effect else []
@@ -115,7 +115,7 @@ class FindingMarkdown:
         return lines + (self.command(fix.commands, indent) or self.text(fix.why, indent))
 
     def cost(self, fix: FixReport) -> str:
-        shown = within_sentence(fix.cost.rstrip("."), self.words.language)
+        shown = within_sentence(fix.cost.rstrip(".。"), self.words.language)
         return inline(self.words(w.COSTS, cost=shown)) if shown else ""
 
     def command(self, commands: Commands, indent: str) -> list[str]:

@@ -35,7 +35,7 @@ class Rendering:
 
     def title_of(self, fact_name: str) -> str:
         declared = self.book.names.get(fact_name)
-        return declared.title if declared else fact_name.replace("_", " ")
+        return self.words.said(declared.title) if declared else fact_name.replace("_", " ")
 
     def uses_computed(self, text: Text) -> bool:
         """True when the wording in force shows a number that was computed, not read."""
@@ -56,10 +56,10 @@ def nothing_known(catalogue: Catalogue, words: Words) -> Rendering:
     return Rendering(lambda name: UNKNOWN, catalogue.facts, words, {})
 
 
-def shown_fact(fact: Fact) -> str:
+def shown_fact(fact: Fact, words: Words) -> str:
     """Value with unit: 2.50 GiB, 32,768 tokens, fp8."""
     shown = format_value(fact.value, _FORMS.get(fact.unit, "raw"))
-    return shown if fact.unit in ("", "GiB", "MiB", "count") else f"{shown} {fact.unit}"
+    return shown if fact.unit in ("", "GiB", "MiB", "count") else f"{shown} {words.said(fact.unit)}"
 
 
 def cause_reason(cause: Cause, state: str, deciding: Iterable[str], rendering: Rendering) -> str:
@@ -69,4 +69,4 @@ def cause_reason(cause: Cause, state: str, deciding: Iterable[str], rendering: R
         return rendering.words(w.WOULD_DECIDE, facts=names) if names else ""
     used = sorted(cause.when.facts()) if cause.when else []
     known = [rendering.facts[name] for name in used if name in rendering.facts]
-    return ", ".join(f"{rendering.title_of(fact.name)}: {shown_fact(fact)}" for fact in known)
+    return ", ".join(f"{rendering.title_of(fact.name)}: {shown_fact(fact, rendering.words)}" for fact in known)

@@ -1,7 +1,7 @@
 """The program's own sentences: a message in, its wording in the user's language out. Rules bring their own texts.
 
-English is the message id. `_` and `_n` only mark messages for extraction (`make messages`); the gettext catalogue of the
-language replaces the wording. See docs/translating.md.
+English is the message id. `_` and `_n` only mark messages for extraction (`make messages`); the gettext catalogue of
+the language replaces the wording. See docs/translating.md.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from vllmdoctor.errors import InputError, RuleError, VllmDoctorError
 from vllmdoctor.languages import ENGLISH, Translations, shipped_translations, translated
+from vllmdoctor.languages import marked as _
 
 Plural = tuple[str, str]
 
@@ -60,10 +61,6 @@ class Words:
             message = _NOTICES[code] if value else _NOTICES_WITHOUT_VALUE.get(code, _NOTICES[code])
             return self(message, value=self.said(value))
         return f"{code}: {value}" if value else code
-
-
-def _(message: str) -> str:
-    return message
 
 
 def _n(singular: str, plural: str) -> Plural:
@@ -148,7 +145,7 @@ WOULD_DECIDE = _("would decide: {facts}")
 DEPENDS_ON = _("depends on {facts}, not known from this log")
 
 COSTS = _("costs: {cost}")
-RISK = _("risk: {risk}")
+RISKS: Mapping[str, str] = {"low": _("risk: low"), "medium": _("risk: medium"), "high": _("risk: high")}
 FIXES = _("Fixes")
 CAUSES = _("Causes")
 CHECK_FIRST = _("Check first")
@@ -272,9 +269,9 @@ FORMS: Mapping[str, str] = {
     "kubernetes": _("Kubernetes"),
 }
 
-# Names that stand in reports as they are, and have wordings in other languages: phases, risks, units.
-NAMES = (
+# Names that stand in reports as they are, and have wordings in other languages: phases, units.
+_NAMES = (
     _("install"), _("configuration"), _("download"), _("distributed-init"), _("loading-weights"), _("profiling"),
     _("kv-cache-allocation"), _("compilation"), _("graph-capture"), _("warm-up"), _("serving"), _("sleep-mode"),
-    _("shutdown"), _("low"), _("medium"), _("high"), _("tokens"), _("layers"),
+    _("shutdown"), _("tokens"),
 )  # fmt: skip

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import ExpressionError, RuleError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules import model
 from vllmdoctor.rules.expressions import Expression, parse_expression
 from vllmdoctor.rules.literals import LiteralSets, required_literals
@@ -61,7 +61,7 @@ class Field:
         """Raises RuleError for a key that is none of `keys`."""
         for key in self.mapping():
             if key not in keys:
-                raise self.child(key, None).error(Message("no such field; there are {names}", names=', '.join(keys)))
+                raise self.child(key, None).error(Message("no such field; there are {names}", names=", ".join(keys)))
 
     def items(self) -> list[Field]:
         if not isinstance(self.value, list):
@@ -76,7 +76,7 @@ class Field:
             raise self.error(Message("is not a text; put it in quotes"))
         allowed = tuple(choices)
         if allowed and self.value not in allowed:
-            raise self.error(Message("{value!r} is none of {names}", value=self.value, names=', '.join(allowed)))
+            raise self.error(Message("{value!r} is none of {names}", value=self.value, names=", ".join(allowed)))
         return self.value
 
     def strings(self) -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import ExpressionError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.versions import Release, release_of
 
 VERSION_FACT = "vllm_version"
@@ -105,7 +105,9 @@ class _Parser:
             self.tokens.append((found.lastgroup, found[found.lastgroup], found.start(found.lastgroup) + 1))
             position = found.end()
             if len(self.tokens) > _MAX_TOKENS:
-                raise ExpressionError(source, position, Message("longer than {count} words and operators", count=_MAX_TOKENS))
+                raise ExpressionError(
+                    source, position, Message("longer than {count} words and operators", count=_MAX_TOKENS)
+                )
         self.tokens.append(("end", "", len(source) + 1))
         self.at = 0
 
@@ -190,7 +192,9 @@ class _Parser:
                 raise self.fail(Message("expected )"))
             return node
         if kind in ("end", "operator") or text in ("and", "or", "not", "in"):
-            raise self.fail(Message("expected a value") if kind == 'end' else Message("expected a value, got {text!r}", text=text))
+            raise self.fail(
+                Message("expected a value") if kind == "end" else Message("expected a value, got {text!r}", text=text)
+            )
         self.at += 1
         if kind == "number":
             return Node("literal", float(text) if "." in text else int(text))
@@ -209,7 +213,13 @@ class _Parser:
     def call(self, name: str, depth: int) -> Node:
         if name not in _FUNCTIONS and name not in _SPECIAL:
             self.at -= 2
-            raise self.fail(Message("no function {name!r}; there are {names}", name=name, names=', '.join((*_SPECIAL, *sorted(_FUNCTIONS)))))
+            raise self.fail(
+                Message(
+                    "no function {name!r}; there are {names}",
+                    name=name,
+                    names=", ".join((*_SPECIAL, *sorted(_FUNCTIONS))),
+                )
+            )
         arguments = []
         while not self.take(")"):
             arguments.append(self.disjunction(depth + 1))
@@ -221,7 +231,11 @@ class _Parser:
         if not least <= len(arguments) <= most:
             wanted = str(least) if least == most else f"{least}+" if most == _MAX_TOKENS else f"{least}-{most}"
             self.at -= 1
-            raise self.fail(Message("{name}() takes {wanted} arguments, not {count}", name=name, wanted=wanted, count=len(arguments)))
+            raise self.fail(
+                Message(
+                    "{name}() takes {wanted} arguments, not {count}", name=name, wanted=wanted, count=len(arguments)
+                )
+            )
         return Node("call", name, tuple(arguments))
 
 

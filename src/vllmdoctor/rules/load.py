@@ -11,8 +11,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import RuleError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.compiled import FORMAT, Bundle, bundle_of, catalogue_of
 from vllmdoctor.rules.model import Catalogue, FactBook
 
@@ -44,7 +44,9 @@ def load_bundle() -> Bundle:
     try:
         bundle: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
-        raise RuleError(_COMPILED, Message("the installed rules cannot be read ({reason}); reinstall vllmdoctor", reason=problem)) from None
+        raise RuleError(
+            _COMPILED, Message("the installed rules cannot be read ({reason}); reinstall vllmdoctor", reason=problem)
+        ) from None
     return bundle
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import ExpressionError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.expressions import UNKNOWN, Expression, Lookup, Value, parse_expression
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{(?P<body>[^{}]*)\}")
@@ -90,7 +90,9 @@ def parse_template(source: str) -> Template:
             parts.append(_placeholder(found["body"]))
     rest = source[position:]
     if "{" in rest or "}" in rest:
-        raise ExpressionError(source, position + 1, Message("a brace without its partner; write {{ or }} for a plain brace"))
+        raise ExpressionError(
+            source, position + 1, Message("a brace without its partner; write {{ or }} for a plain brace")
+        )
     parts.append(rest)
     return Template(source, tuple(part for part in parts if part != ""))
 
@@ -121,7 +123,9 @@ def _placeholder(body: str) -> Placeholder:
     if not colon:
         source, form = expression, ""
     if form not in ("", *FORMATS):
-        raise ExpressionError(body, len(source) + 2, Message("no format {form!r}; there are {names}", form=form, names=', '.join(FORMATS)))
+        raise ExpressionError(
+            body, len(source) + 2, Message("no format {form!r}; there are {names}", form=form, names=", ".join(FORMATS))
+        )
     return Placeholder(parse_expression(source), form, fallback if bar else None)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import RuleError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.build import Field
 
 LANGUAGES = ("en", "vi", "ja")
@@ -52,7 +52,14 @@ def _sort_in(documents: Documents, path: Path, document: Field) -> None:
     stem, _, language = path.stem.partition(".")
     if language:
         if language not in LANGUAGES:
-            raise document.error(Message("{name}: no language {language!r}; there are {names}", name=path.name, language=language, names=', '.join(LANGUAGES[1:])))
+            raise document.error(
+                Message(
+                    "{name}: no language {language!r}; there are {names}",
+                    name=path.name,
+                    language=language,
+                    names=", ".join(LANGUAGES[1:]),
+                )
+            )
         documents.translations.setdefault(language, {})[stem] = document
     elif path.parent.name == "facts":
         documents.facts.append(document)
@@ -97,9 +104,16 @@ def _lines(node: yaml.Node, path: str, file: str, seen: set[int]) -> Iterator[tu
     """The line of every value by its path. Raises RuleError for what a rule file must not use."""
     line = node.start_mark.line + 1
     if id(node) in seen:
-        raise RuleError(file, Message("anchors and aliases (& and *) are not supported; write the value again"), line=line)
+        raise RuleError(
+            file, Message("anchors and aliases (& and *) are not supported; write the value again"), line=line
+        )
     if node.tag not in _JSON_TAGS:
-        raise RuleError(file, Message("a value of type {type}; put it in quotes", type=node.tag.rpartition(':')[2]), line=line, field=path)
+        raise RuleError(
+            file,
+            Message("a value of type {type}; put it in quotes", type=node.tag.rpartition(":")[2]),
+            line=line,
+            field=path,
+        )
     seen.add(id(node))
     yield path, line
     if isinstance(node, yaml.MappingNode):
@@ -108,7 +122,9 @@ def _lines(node: yaml.Node, path: str, file: str, seen: set[int]) -> Iterator[tu
             if not isinstance(key, yaml.ScalarNode):
                 raise RuleError(file, Message("a key that is not a text"), line=key.start_mark.line + 1, field=path)
             if key.value in names:
-                raise RuleError(file, Message("{value!r} is given twice", value=key.value), line=key.start_mark.line + 1, field=path)
+                raise RuleError(
+                    file, Message("{value!r} is given twice", value=key.value), line=key.start_mark.line + 1, field=path
+                )
             names.add(key.value)
             yield from _lines(value, f"{path}.{key.value}".lstrip("."), file, seen)
     elif isinstance(node, yaml.SequenceNode):

@@ -69,7 +69,8 @@ def _percent(part: int, whole: int) -> float:
 class Coverage:
     """Shares by area and kind (raise, assert, error, warning), and the templates that no rule knows, in order.
 
-    Internal templates are not among `uncovered`. `categories` counts what the rules of a category know; `wordless` templates print nothing but a value.
+    Internal templates are not among `uncovered`. `categories` counts what the rules of a category know; `wordless`
+    templates print nothing but a value.
     """
 
     shares: Mapping[tuple[str, str], Share]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.model import Catalogue, Signature
 from vllmdoctor.rules.versions import Release, release_of
 from vllmdoctor.upstream.coverage import Coverage, coverage_of

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import UsageError
+from vllmdoctor.languages import Message
 from vllmdoctor.logs.model import Record
 from vllmdoctor.rules.literals import MIN_LENGTH, required_literals
 from vllmdoctor.rules.model import PHASES
@@ -65,7 +65,9 @@ class NewRule:
             return from_template
         pattern = general_pattern(self.message)
         if not _has_literal(pattern):
-            raise UsageError(Message("the message {message!r} has no words of its own to recognise it by", message=self.message))
+            raise UsageError(
+                Message("the message {message!r} has no words of its own to recognise it by", message=self.message)
+            )
         return pattern
 
 

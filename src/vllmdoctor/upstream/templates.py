@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.versions import Release, release_of
 
 RAISE, ERROR, WARNING = "raise", "error", "warning"
@@ -127,10 +127,16 @@ def from_tsv(path: Path) -> list[Template]:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(
-            str(path), Message("cannot be read ({reason})", reason=problem), Message("Give a table of templates or a vLLM folder")
+            str(path),
+            Message("cannot be read ({reason})", reason=problem),
+            Message("Give a table of templates or a vLLM folder"),
         ) from None
     if tuple(lines[0].rstrip("\r").split("\t")) != COLUMNS:
-        raise InputError(str(path), Message("line 1: no table of templates"), Message("Its columns are {names}", names=', '.join(COLUMNS)))
+        raise InputError(
+            str(path),
+            Message("line 1: no table of templates"),
+            Message("Its columns are {names}", names=", ".join(COLUMNS)),
+        )
     return list(_rows(path, lines[1:]))
 
 
@@ -140,10 +146,26 @@ def _rows(path: Path, lines: list[str]) -> Iterator[Template]:
             continue
         cells = line.rstrip("\r").split("\t")
         if len(cells) != len(COLUMNS):
-            raise InputError(str(path), Message("line {number}: {count} columns instead of {wanted}", number=number, count=len(cells), wanted=len(COLUMNS)))
+            raise InputError(
+                str(path),
+                Message(
+                    "line {number}: {count} columns instead of {wanted}",
+                    number=number,
+                    count=len(cells),
+                    wanted=len(COLUMNS),
+                ),
+            )
         kind, exception, file, function, text, first, last = cells
         if release_of(first) is None or release_of(last) is None:
-            raise InputError(str(path), Message("line {number}: {first!r}, {last!r} are no versions such as 0.9.1", number=number, first=first, last=last))
+            raise InputError(
+                str(path),
+                Message(
+                    "line {number}: {first!r}, {last!r} are no versions such as 0.9.1",
+                    number=number,
+                    first=first,
+                    last=last,
+                ),
+            )
         yield Template(
             kind,
             exception,

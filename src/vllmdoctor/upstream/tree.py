@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import InputError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.versions import release_of
 from vllmdoctor.upstream.source import module_templates
 from vllmdoctor.upstream.templates import Template
@@ -28,7 +28,9 @@ def package_folder(path: Path) -> Path:
     if (path / "__init__.py").is_file() and (path / "engine").is_dir():
         return path
     raise InputError(
-        str(path), Message("is no vLLM"), Message("Name an installed or unpacked vLLM: the folder that holds vllm/__init__.py")
+        str(path),
+        Message("is no vLLM"),
+        Message("Name an installed or unpacked vLLM: the folder that holds vllm/__init__.py"),
     )
 
 

@@ -158,7 +158,7 @@ class FindingView:
         return 5 + inline_text(fix.title).cell_len + 3 + cell_len(self.cost(fix)) <= self.page.width
 
     def cost(self, fix: FixReport) -> str:
-        shown = inline_text(fix.cost).plain.rstrip(".")
+        shown = inline_text(fix.cost).plain.rstrip(".。")
         return self.words(w.COSTS, cost=within_sentence(shown, self.words.language)) if shown else ""
 
     def fix(self, fix: FixReport, column: int) -> None:
@@ -176,7 +176,7 @@ class FindingView:
         if fix.condition:
             page.hanging(Text("     "), Text(fix.condition), 5)
         if fix.risk == "high" or self.show_all and fix.risk == "medium":
-            page.line(Text("     ").append(self.words(w.RISK, risk=fix.risk)))
+            page.line(Text("     ").append(self.words(w.RISKS[fix.risk])))
         if self.show_all:
             self.details(fix)
         else:
@@ -191,7 +191,7 @@ class FindingView:
             self.page.paragraph(fix.why, 5)
         if fix.effect:
             self.page.hanging(
-                Text(f"     {self.words(w.EFFECT)}: "), inline_text(fix.effect), 7 + len(self.words(w.EFFECT))
+                Text(f"     {self.words(w.EFFECT)}: "), inline_text(fix.effect), 7 + cell_len(self.words(w.EFFECT))
             )
         write_forms(self.page, self.words, fix.commands)
         self.page.line()

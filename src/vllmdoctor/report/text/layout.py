@@ -114,8 +114,8 @@ class _Layout:
 
     def seen(self, fact: Fact) -> str:
         if fact.unit == "tokens":
-            return self.words(w.TOKENS, count=shown_fact(fact).removesuffix(" tokens"))
-        return shown_fact(fact)
+            return self.words(w.TOKENS, count=f"{fact.value:,}")
+        return shown_fact(fact, self.words)
 
     def unrecognized(self) -> None:
         page, words, unknown = self.page, self.words, self.report.unrecognized
@@ -130,7 +130,7 @@ class _Layout:
             if unknown.provenance:
                 self.provenance(unknown.provenance)
             if unknown.last_phase:
-                page.labelled(words(w.LAST_PHASE), Text(unknown.last_phase))
+                page.labelled(words(w.LAST_PHASE), Text(words.said(unknown.last_phase)))
             if unknown.nearest:
                 page.labelled(words(w.NEAREST), Text(", ".join(unknown.nearest)))
         page.labelled(words(w.REPORT_IT), words(w.HOW_TO_REPORT))
@@ -203,6 +203,6 @@ class _Layout:
             fact = self.report.facts[name]
             place = f"{self.names[fact.origin.input]}:{fact.origin.line}" if fact.origin else ""
             note = place if fact.kind == "read" else self.words(w.KINDS.get(fact.kind, fact.kind))
-            value = Text(shown_fact(fact)).append(f"  ({note})" if note else "")
+            value = Text(shown_fact(fact, self.words)).append(f"  ({note})" if note else "")
             self.page.hanging(Text("  " + name), value, widest + 4)
         self.page.line()

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from vllmdoctor.report.commands import wrapped_command
 from vllmdoctor.report.text.inline import CODE_STYLE, blocks_of
+from vllmdoctor.report.text.wrapping import wrapped
 
 _WIDEST = 100
 _NARROWEST = 24
@@ -36,7 +37,7 @@ class Page:
 
     def hanging(self, first: Text, text: Text, indent: int) -> None:
         """`first`, then the text wrapped beside it; `indent` is the column at which its lines begin."""
-        rows = _wrapped(text, self.console, self.width - indent)
+        rows = _wrapped(text, self.width - indent)
         if cell_len(first.plain) > indent:
             self.line(first)
             first = Text()
@@ -99,8 +100,10 @@ class Page:
         return True
 
 
-def _wrapped(text: Text, console: Console, width: int) -> list[Text]:
-    rows = list(text.wrap(console, max(_NARROWEST // 2, width), overflow="fold"))
-    for row in rows:
-        row.rstrip()
-    return rows
+def filled(label: str, width: int) -> str:
+    """The label with spaces behind it up to `width` cells."""
+    return label + " " * (width - cell_len(label))
+
+
+def _wrapped(text: Text, width: int) -> list[Text]:
+    return wrapped(text, max(_NARROWEST // 2, width))

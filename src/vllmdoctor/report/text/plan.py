@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -13,7 +14,7 @@ from vllmdoctor.memory.plan_document import change_command, serve_command
 from vllmdoctor.memory.plan_receipt import receipt_of_plan
 from vllmdoctor.memory.ranges import Range
 from vllmdoctor.report import words as w
-from vllmdoctor.report.text.page import Page
+from vllmdoctor.report.text.page import Page, filled
 from vllmdoctor.report.text.receipt import write_receipt
 from vllmdoctor.report.untrusted import neutral
 from vllmdoctor.report.words import Words
@@ -21,8 +22,16 @@ from vllmdoctor.report.words import Words
 _MOST_CHANGES = 4
 
 
-def write_plan(model: str, served: str, plan: Plan, changes: Sequence[Change], gpus: int, console: Console) -> None:
-    page, words = Page(console), Words()
+def write_plan(
+    model: str,
+    served: str,
+    plan: Plan,
+    changes: Sequence[Change],
+    gpus: int,
+    console: Console,
+    words: Words | None = None,
+) -> None:
+    page, words = Page(console), words or Words()
     _PlanPage(neutral(model), neutral(served), plan, changes, gpus, page, words).write()
 
 
@@ -75,7 +84,11 @@ class _PlanPage:
     def bounds(self) -> None:
         plan, words = self.plan, self.words
         header = [words(w.LOW), words(w.BEST), words(w.HIGH)]
-        self.page.line(Text("  " + words(w.ESTIMATE_OF).ljust(32), "bold").append("".join(f"{h:>12}" for h in header)))
+        self.page.line(
+            Text("  " + filled(words(w.ESTIMATE_OF), 32), "bold").append(
+                "".join(" " * (12 - cell_len(h)) + h for h in header)
+            )
+        )
         for label, amount, unit in (
             (w.RECEIPT_PARTS["weights"], plan.weights_gib, "GiB"),
             (w.RECEIPT_PARTS["kv_available"], plan.kv_available_gib, "GiB"),
@@ -84,8 +97,8 @@ class _PlanPage:
             (w.LONGEST_CONTEXT, plan.longest_context, ""),
         ):
             label = words(label, tokens=f"{plan.max_model_len:,}") if "{" in label else words(label)
-            self.page.line("  " + label.ljust(32) + "".join(f"{_shown(v, unit):>12}" for v in _three(amount)))
-        self.page.line("  " + words(w.KV_PER_TOKEN).ljust(32) + f"{plan.cache.bytes_per_token:>10,} B")
+            self.page.line("  " + filled(label, 32) + "".join(f"{_shown(v, unit):>12}" for v in _three(amount)))
+        self.page.line("  " + filled(words(w.KV_PER_TOKEN), 32) + f"{plan.cache.bytes_per_token:>10,} B")
         self.page.line()
 
     def commands(self) -> None:
@@ -108,7 +121,9 @@ class _PlanPage:
         low, high = plan.utilization_interval
         interval = f"({low:.3f}, {high:.3f}]" if low < high else words(w.INTERVAL_EMPTY)
         notes = [
-            words(w.PLAN_BASIS, source=plan.weights_source, version=plan.request.version, era=plan.era.name),
+            words(
+                w.PLAN_BASIS, source=words.said(plan.weights_source), version=plan.request.version, era=plan.era.name
+            ),
             words(w.PLAN_INTERVAL, interval=interval),
         ]
         if plan.cache.fixed_bytes:

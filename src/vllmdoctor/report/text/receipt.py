@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from vllmdoctor.memory.advice import Advice, UtilizationInterval
@@ -81,8 +82,9 @@ def budget_mark(picture: Picture, width: int, words: Words) -> Text:
     budget = picture.budget_gib or 0.0
     label = words(w.RECEIPT_BUDGET, gib=_gib(budget))
     column = max(0, min(width, round(budget / picture.length_gib * width)) - 1)
-    if column >= len(label) + 1:
-        return Text(" " * (column - len(label) - 1) + f"{label} ^")
+    room = column - cell_len(label) - 1
+    if room >= 0:
+        return Text(" " * room + f"{label} ^")
     return Text(" " * column + f"^ {label}")
 
 

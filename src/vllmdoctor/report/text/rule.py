@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -19,7 +20,12 @@ from vllmdoctor.rules.model import Catalogue, Rule
 
 def write_rule(rule: Rule, catalogue: Catalogue, console: Console, *, words: Words | None = None) -> None:
     words = words or Words(catalogue.language)
-    _RulePage(rule, nothing_known(catalogue, words), Page(console), words).write()
+    _RulePage(rule, nothing_known(catalogue, words), Page(console, label_width=_label_width(words)), words).write()
+
+
+def _label_width(words: Words) -> int:
+    labels = (w.VERSIONS, w.WHERE_RAISED, w.RELATED, w.REFERENCES)
+    return 2 + max(cell_len(words(label)) for label in labels)
 
 
 class _RulePage:
@@ -77,9 +83,9 @@ class _RulePage:
             effect = Text(f"{self.words(w.EFFECT)}: ").append_text(inline_text(fix.effect))
             self.page.hanging(Text("     "), effect, 5)
         if fix.cost:
-            self.page.hanging(Text("     "), inline_text(self.words(w.COSTS, cost=fix.cost)), 5)
+            self.page.hanging(Text("     "), inline_text(self.words(w.COSTS, cost=fix.cost.rstrip(".。"))), 5)
         if fix.risk not in ("", "low"):
-            self.page.line(Text("     ").append(self.words(w.RISK, risk=fix.risk)))
+            self.page.line(Text("     ").append(self.words(w.RISKS[fix.risk])))
         write_forms(self.page, self.words, fix.commands)
         self.page.line()
 

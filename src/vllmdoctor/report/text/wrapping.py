@@ -1,7 +1,7 @@
 """A paragraph and a width in terminal cells in, its lines out: at spaces, and between the characters of Japanese.
 
-Kept together: a number with its unit, inline code that is not long, and by the rules of Japanese typesetting (kinsoku)
-what must not begin a line (、。） and small kana) or end one (（「).
+Kept together: a number with its unit, inline code that is not long, a word in katakana. By the rules of Japanese
+typesetting (kinsoku) some characters begin no line (、。） and small kana) and some end none (（「).
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from rich.text import Text
 from vllmdoctor.report.text.inline import CODE_STYLE
 
 _NOT_FIRST = frozenset(
-    "、。，．・：；？！）］｝〉》」』】〕〗〙ー～…‥％%"
-    "ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ々ゝゞヽヾ"
-    ")]}>,.:;?!"
+    "、。，．・：；？！）］｝〉》」』】〕〗〙ー～…‥％%ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ々ゝゞヽヾ)]}>,.:;?!"
 )
 _NOT_LAST = frozenset("（［｛〈《「『【〔〖〘([{<")
 _MEASURE = re.compile(r"(?<![\w.])[\d.,]*\d (?:[KMGT]i?B|B|%|ms|s)(?!\w)")
 _TICKED = re.compile(r"`[^`]+`")
+_KATAKANA = re.compile(r"[ァ-ヶー]{2,9}")
 
 Stretch = tuple[int, int]
 
@@ -71,32 +70,29 @@ def _cuts(cells: Sequence[int], start: int, end: int, width: int) -> Iterator[in
 
 
 def _kept(text: str, width: int, code: Sequence[Stretch]) -> list[Stretch]:
-    spans = [found.span() for pattern in (_MEASURE, _TICKED) for found in pattern.finditer(text)]
+    spans = [found.span() for pattern in (_MEASURE, _TICKED, _KATAKANA) for found in pattern.finditer(text)]
     return [(start, end) for start, end in (*spans, *code) if cell_len(text[start:end]) <= width // 2]
 
 
 def _pieces(text: str, kept: Sequence[Stretch]) -> Iterator[Stretch]:
     """What is never broken, without the spaces between; those before the first piece belong to it."""
     inside = {place for start, end in kept for place in range(start + 1, end)}
-    begin = last = 0
+    begin, last = 0, 1
     for place in range(1, len(text)):
-        if text[place] == " " or place in inside:
+        if text[place] == " ":
             continue
-        if text[place - 1] == " ":
-            if text[begin:place].strip(" "):
-                yield begin, last
-                begin = place
-        elif _may_part(text[place - 1], text[place]):
-            yield begin, place
+        if place not in inside and text[begin:last].strip(" ") and _may_part(text[place - 1], text[place]):
+            yield begin, last
             begin = place
         last = place + 1
-    stripped = len(text.rstrip(" "))
-    if stripped > begin:
-        yield begin, stripped
+    if text[begin:last].strip(" "):
+        yield begin, last
 
 
 def _may_part(before: str, after: str) -> bool:
-    """Whether a line may end between two characters that no space parts."""
+    """Whether a line may end between two characters."""
+    if before == " ":
+        return True
     if after in _NOT_FIRST or before in _NOT_LAST:
         return False
     wide_before, wide_after = cell_len(before) == 2, cell_len(after) == 2

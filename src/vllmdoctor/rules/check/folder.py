@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import RuleError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.build import Field, build_remedy, build_rule
 from vllmdoctor.rules.build_facts import build_fact_book, build_fact_name
 from vllmdoctor.rules.check.issue import ERROR, Issue

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from vllmdoctor.languages import Message
 from vllmdoctor.errors import RuleError
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.translate import digest_of
 from vllmdoctor.rules.yaml_source import read_rules_folder
 
