@@ -11,7 +11,7 @@ export PYTHONPATH := $(CURDIR)/src
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint check format bench wheel clean
+.PHONY: help install test lint check format bench messages wheel clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,15 @@ bench: $(STAMP)  ## measure time and memory (see benchmarks/README.md)
 	$(BIN)/python benchmarks/literals.py > build/bench-literals.txt
 	$(BIN)/python benchmarks/scan.py build/bench.log --literals build/bench-literals.txt -- \
 	  $(BIN)/python -m vllmdoctor analyze {}
+
+messages: $(STAMP)  ## bring the translators' .po files up to date
+	@mkdir -p build
+	$(BIN)/pybabel -q extract -F babel.cfg -k _n:1,2 -k Message --add-location file --no-wrap \
+	  --project vllmdoctor --version '' --copyright-holder '' -o build/vllmdoctor.pot .
+	@for language in vi ja; do \
+	  $(BIN)/pybabel -q update -D vllmdoctor -i build/vllmdoctor.pot -d src/vllmdoctor/locale -l $$language \
+	    --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --no-wrap || exit 1; \
+	done
 
 wheel: $(STAMP)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
