@@ -63,6 +63,7 @@ DRESSES: dict[str, Callable[[int, str], str]] = {
     "compose": lambda n, line: f"vllm-1  | {line}",
     "compose-v1": lambda n, line: f"gemma-vllm-server  | {line}",
     "kubectl": lambda n, line: f"[pod/vllm-7c9d5b8f6-x2x4q/vllm] {clock(n)}.123456789Z {line}",
+    "gcloud": lambda n, line: f"{'ERROR' if n % 2 else 'INFO'} {clock(n)}.123456789Z {line}",
     "cri": lambda n, line: f"{clock(n)}.123456789Z stderr F {line}",
     "actions": lambda n, line: f"serve\tRun vllm\t{clock(n)}.1234567Z {line}",
     "gitlab": lambda n, line: f"{clock(n)}.123456Z 00O {line}",

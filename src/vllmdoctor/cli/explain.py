@@ -1,4 +1,4 @@
-"""`vllmdoctor explain`: a rule's id or an error message in, the rule's page or the nearest rules out."""
+"""`vllmdoctor explain`: a rule's id, an error message or a few words in, the rule's page or the nearest rules out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vllmdoctor.cli.output import flush_quietly, open_console
+from vllmdoctor.cli.search import Hit, clear_answer, rules_about
 from vllmdoctor.diagnosis.model import EXIT_CODES, FAILURE, UNRECOGNIZED
 from vllmdoctor.errors import InputError, UsageError
 from vllmdoctor.languages import Message
@@ -19,6 +20,7 @@ from vllmdoctor.report.words import Words
 from vllmdoctor.rules.model import Catalogue, Rule
 
 _ID = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9.]+)*", re.IGNORECASE)
+_ERROR = re.compile(r"(?:Error|Exception)\b:?|Traceback|\.py\b")
 _WORD = re.compile(r"[A-Za-z_]{3,}")
 _NEAREST = 5
 _SHORTEST_EXCERPT = 12
@@ -30,7 +32,11 @@ def explain_and_print(what: str, *, language: str, rules_folders: Sequence[Path]
 
     catalogue = load_catalogue(language, rules_folders)
     rule = catalogue.rule(what.strip())
-    if rule is None and _ID.fullmatch(what.strip()):
+    if (
+        rule is None
+        and _ID.fullmatch(what.strip())
+        and (nearest_ids(what, catalogue) or not _search(what, rules_folders))
+    ):
         raise unknown_rule(what.strip(), catalogue)
     try:
         code = _print_rule(rule, catalogue) if rule else _print_message(what, catalogue, rules_folders)
@@ -111,17 +117,44 @@ def _print_message(message: str, catalogue: Catalogue, rules_folders: Sequence[P
     found = found or matching_rules(message, catalogue)
     if found:
         return _print_rule(found[0], catalogue)
+    hits = _search(message, rules_folders)
+    if meant := clear_answer(message, hits):
+        return _print_rule(catalogue.rules[meant], catalogue)
+    if hits:
+        _print_hits([catalogue.rules[hit.rule] for hit in hits], catalogue)
+        return 0
     near = nearest_rules(message, catalogue)
     _print_unknown(shortened(neutral(" ".join(message.split())), 200), near, Words(catalogue.language))
     return EXIT_CODES[UNRECOGNIZED]
 
 
+def _search(text: str, rules_folders: Sequence[Path]) -> list[Hit]:
+    """Rules by the words of their texts; what looks like an error's own line is no question."""
+    return [] if _ERROR.search(text) else rules_about(text, rules_folders)
+
+
+def _print_hits(rules: Sequence[Rule], catalogue: Catalogue) -> None:
+    from rich.text import Text
+
+    from vllmdoctor.report.rendering import nothing_known
+    from vllmdoctor.report.text.inline import inline_text
+    from vllmdoctor.report.text.page import Page
+
+    words = Words(catalogue.language)
+    rendering, page = nothing_known(catalogue, words), Page(open_console())
+    page.line(Text(words(w.SEVERAL_RULES), "bold"))
+    for rule in rules:
+        page.line(f"  {rule.id}")
+        page.hanging(Text("    "), inline_text(rendering.text(rule.title)), 4)
+
+
 def _print_unknown(message: str, near: Sequence[str], words: Words) -> None:
+    from rich.cells import cell_len
     from rich.text import Text
 
     from vllmdoctor.report.text.page import Page
 
-    page = Page(open_console())
+    page = Page(open_console(), label_width=2 + cell_len(words(w.NEAREST)))
     page.hanging(Text(), Text(words(w.NO_RULE_KNOWS, message=message)), 0)
     if near:
         page.labelled(words(w.NEAREST), Text(", ".join(near)))

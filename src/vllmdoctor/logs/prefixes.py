@@ -49,6 +49,13 @@ _SURE = (
         "[" + _DIGITS,
         timed=True,
     ),
+    # `gcloud logging read`: the severity before the time that the shipper saw
+    _shape(
+        "severity",
+        rf"(?:DEFAULT|DEBUG|INFO|NOTICE|WARNING|ERROR|CRITICAL|ALERT) +({_DATE}\.\d{{1,9}}Z)(?: |$)",
+        "DINWECA",
+        timed=True,
+    ),
     _shape(
         "syslog",
         r"(?:<\d{1,3}>)?((?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d)"
@@ -96,7 +103,9 @@ def _by_first(shapes: Sequence[_Shape]) -> dict[str, tuple[_Shape, ...]]:
 _SURE_BY_FIRST = _by_first([shape for shape in _SURE if shape.firsts])
 _ACTIONS = next(shape for shape in _SURE if not shape.firsts)
 _LIKELY_BY_FIRST = _by_first(_LIKELY)
-_LOG_LINE = re.compile(r"\(\w[\w.:]{0,60}(?: \w+=?\d*)? pid=\d+|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d")
+_LOG_LINE = re.compile(
+    r"\(\w[\w.:]{0,60}(?: \w+=?\d*)? pid=\d+|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) (?!\d{4}-\d\d-\d\dT)\d"
+)
 
 _SERVICE = re.compile(r"[a-z][\w.-]{0,60}[-_]\d{1,3} +\|(?: |$)")
 

@@ -253,6 +253,7 @@ PLAN_UNIFIED = _("the GPU shares main memory: what the system and other programs
 VERSION, MODEL, KV_CACHE, GPU, CONTEXT = _("vLLM"), _("model"), _("KV cache"), _("GPU"), _("context length")
 TOKENS = _("{count} tokens")
 
+SEVERAL_RULES = _("Several rules are about this")
 NO_RULE_KNOWS = _("No rule knows this message: {message}")
 GIVE_WHOLE_LOG = _("Give the whole log to `vllmdoctor analyze`: the lines around the message often tell more.")
 MESSAGES = _("Messages")

@@ -20,7 +20,7 @@ _NOT_FIRST = frozenset(
 _NOT_LAST = frozenset("（［｛〈《「『【〔〖〘([{<")
 _MEASURE = re.compile(r"(?<![\w.])[\d.,]*\d (?:[KMGT]i?B|B|%|ms|s)(?!\w)")
 _TICKED = re.compile(r"`[^`]+`")
-_KATAKANA = re.compile(r"[ァ-ヶー]{2,9}")
+_KATAKANA = re.compile(r"[A-Za-z]*[ァ-ヶー]{2,9}")
 
 Stretch = tuple[int, int]
 

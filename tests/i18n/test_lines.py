@@ -1,0 +1,132 @@
+"""Lines on a terminal: real logs in three languages within 80 cells; Japanese broken where it may be."""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from vllmdoctor.analysis import analyze_inputs
+from vllmdoctor.report.text import write_rule, write_text
+from vllmdoctor.report.text.wrapping import stretches, wrapped, wrapped_plain
+from vllmdoctor.rules.load import load_catalogue
+
+LANGUAGES = ("en", "vi", "ja")
+# One log of each kind of failure: memory, config, model, build, distributed, server.
+LOGS = (
+    "real/max-model-len-stdout-only.log",
+    "real/cli-unknown-arg.log",
+    "real/weights-shape.log",
+    "real/torchvision-mismatch.log",
+    "real/gloo-bad-ifname.log",
+    "real/port-in-use.log",
+)
+NOT_FIRST = "、。，．）」』】！？ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ)],.:;"
+NOT_LAST = "（「『【(["
+
+
+def printed(path: str, language: str, *, show_all: bool) -> tuple[str, str]:
+    report = analyze_inputs([path], language=language)
+    stream = io.StringIO()
+    write_text(report, Console(file=stream, width=80, markup=False, emoji=False, highlight=False), show_all=show_all)
+    return report.status, stream.getvalue()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("log", LOGS)
+def test_real_logs_fit_the_terminal(log: str, language: str, checkout: Path) -> None:
+    path = str(checkout / "tests" / "fixtures" / log)
+    status, shown = printed(path, language, show_all=False)
+    assert status == "failure"
+    rows = shown.splitlines()
+    # Commands are broken only where a shell allows it.
+    assert not [row for row in rows if cell_len(row) > 80 and not row.startswith("       ")]
+    assert shown == unicodedata.normalize("NFC", shown)
+    if language == "ja":
+        assert not [row for row in rows if row.strip()[:1] and row.strip()[0] in NOT_FIRST and not row.strip().startswith(("[", "(", "."))]
+        assert not [row for row in rows if row.rstrip()[-1:] and row.rstrip()[-1] in "（「『【"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_rule_pages_fit_the_terminal(language: str) -> None:
+    catalogue = load_catalogue(language)
+    for rule in list(catalogue.rules.values())[::6]:
+        stream = io.StringIO()
+        write_rule(rule, catalogue, Console(file=stream, width=80, markup=False, emoji=False, highlight=False))
+        wide = [row for row in stream.getvalue().splitlines() if cell_len(row) > 80]
+        # Commands and YAML are broken only where a shell allows it.
+        assert not [row for row in wide if not row.startswith(("       ", "    "))], rule.id
+
+
+def test_labels_line_up(checkout: Path) -> None:
+    """The values beside labels begin at one column, in cells."""
+    for language in LANGUAGES:
+        _, shown = printed(str(checkout / "examples" / "startup.log"), language, show_all=False)
+        labelled = [row for row in shown.splitlines() if re.match(r"  \S.*(?:vllmdoctor explain|GPU KV cache size: )", row)]
+        assert len(labelled) == 2
+        columns = {cell_len(re.split(r"vllmdoctor explain|GPU KV cache size", row)[0]) for row in labelled}
+        assert len(columns) == 1, language
+
+
+JAPANESE = st.text(alphabet="メモリ割当量がGPU、。（）「」っー a1", min_size=1, max_size=60)
+
+
+@settings(max_examples=60)
+@given(JAPANESE, st.integers(min_value=8, max_value=40))
+def test_lines_hold_the_whole_text_within_the_width(text: str, width: int) -> None:
+    rows = wrapped_plain(text, width)
+    assert all(cell_len(row) <= width for row in rows)
+    assert "".join(rows).replace(" ", "") == text.replace(" ", "")
+
+
+@settings(max_examples=60)
+@given(st.text(alphabet="割当量メモリ、。（）っ", min_size=1, max_size=60))
+def test_lines_begin_and_end_as_they_may(text: str) -> None:
+    """Unless there is nothing but such characters for a whole line."""
+    width = 12
+    rows = wrapped_plain(text, width)
+    for before, after in zip(rows, rows[1:], strict=False):
+        if cell_len(before) < width - 1:
+            assert after[0] not in NOT_FIRST
+            assert before[-1] not in NOT_LAST
+
+
+@pytest.mark.parametrize(
+    "text, width, rows",
+    [
+        ("残りは 16.00 GiB です", 12, ["残りは", "16.00 GiB", "です"]),
+        ("値は`--max-len 9`です", 20, ["値は", "`--max-len 9`です"]),
+        ("割り当てた。", 10, ["割り当て", "た。"]),
+        ("確保（割当）", 6, ["確保", "（割", "当）"]),
+        ("32,768トークンです", 12, ["32,768", "トークンです"]),
+        ("KVキャッシュ", 6, ["KVキャ", "ッシュ"]),
+        ("a bc  def", 4, ["a bc", "def"]),
+        ("abcdefgh", 3, ["abc", "def", "gh"]),
+        ("bộ nhớ GPU", 6, ["bộ nhớ", "GPU"]),
+        ("", 5, []),
+    ],
+)
+def test_examples(text: str, width: int, rows: list[str]) -> None:
+    assert wrapped_plain(text, width) == rows
+
+
+def test_styles_and_code_stay_together() -> None:
+    text = Text("run ").append("vllm serve", "cyan").append(" now", "bold")
+    rows = wrapped(text, 20)
+    assert [row.plain for row in rows] == ["run vllm serve now"]
+    rows = wrapped(Text("please run ").append("a b", "cyan").append(" x"), 13)
+    assert [row.plain for row in rows] == ["please run", "a b x"]
+    assert rows[1].spans[0].style == "cyan"
+
+
+def test_stretches_are_in_order() -> None:
+    found = stretches("割り当て 16.00 GiB を（割当）確保", 10)
+    assert found == sorted(found)
