@@ -87,7 +87,7 @@ def test_wordings_are_composed(language: str) -> None:
 
 
 SAME = {
-    "values": re.compile(r"\{[^{}]*\}"),
+    "values": re.compile(r"(?<!\{)\{[^{}]*\}(?!\})"),
     "code": re.compile(r"`[^`]*`"),
     "options": re.compile(r"(?<![\w-])--[a-z][\w-]*"),
     "commands": re.compile(r"vllm serve MODEL|vllmdoctor analyze -|zstd -dc|2>&1"),

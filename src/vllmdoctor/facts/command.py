@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from vllmdoctor.facts.command_echo import CUT, Echo, read_echo
 from vllmdoctor.facts.command_line import VLLM_SERVE, CommandLine, read_command_line
@@ -72,7 +72,7 @@ def _made(form: str, typed: CommandLine, echo: Echo | None) -> UserCommand | Non
         del arguments["disable_log_stats"]  # LLM() sets it by itself
     model = arguments.pop("model", "")
     safe = {name: _harmless(name, text) for name, text in arguments.items()}
-    if redacted(f"--model {model}") != redacted("--model ") + model and MARK in redacted(model):
+    if MARK in redacted(model):
         model = ""
     program = tuple(_harmless_word(word) for word in typed.program)
     return UserCommand(form, model, safe, environment, program, tuple(dict.fromkeys(left_out)))
@@ -123,7 +123,8 @@ def _found(
 def _echoes(record: Record) -> Iterator[Echo]:
     for start, every_option in ((_DICT, False), (_NAMESPACE, True)):
         if record.text.startswith(start):
-            echo = read_echo(record.text[len(start) :], every_option=every_option)
+            folded = len(record.text_lines) > 1
+            echo = read_echo(record.text[len(start) :], every_option=every_option, folded=folded)
             if not every_option or "subparser=" not in record.text or "subparser='serve'" in record.text:
                 yield echo
 
@@ -157,13 +158,3 @@ def _differ(echoes: Sequence[Echo]) -> bool:
 def _served(records: Sequence[Record]) -> bool:
     return any(record.process.name == API_SERVER for record in records)
 
-
-def without_names(command: UserCommand) -> UserCommand:
-    """The command without user names in paths and the like."""
-    return replace(
-        command,
-        model=redacted(command.model),
-        arguments={name: redacted(text) for name, text in command.arguments.items()},
-        environment={name: redacted(text) for name, text in command.environment.items()},
-        program=tuple(map(redacted, command.program)),
-    )

@@ -13,6 +13,7 @@ CUT = "…"  # stands among the names left out for those behind the end of a cut
 _MAX_CHARS = 32 * 1024
 _OPEN, _CLOSE = "([{", ")]}"
 _PAIR = re.compile(r"\s*(?P<quote>['\"]?)(?P<key>[A-Za-z_]\w{0,80})(?P=quote)\s*[:=](?!=)\s*(?P<value>.*)", re.DOTALL)
+_SPACE_INSIDE = re.compile(r"'[^',:]* [^',:]*'|\"[^\",:]* [^\",:]*\"")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,11 @@ class Echo:
     left_out: tuple[str, ...] = ()
 
 
-def read_echo(text: str, *, every_option: bool = False) -> Echo:
-    """`text` goes on behind the opening bracket. `every_option` is for printouts that also hold the defaults."""
+def read_echo(text: str, *, every_option: bool = False, folded: bool = False) -> Echo:
+    """`text` goes on behind the opening bracket. `every_option` is for printouts that also hold the defaults.
+
+    `folded` text was printed over several lines: a space inside a word may be where a terminal broke it.
+    """
     arguments: dict[str, str] = {}
     left_out: list[str] = []
     for part, complete in _parts(text[:_MAX_CHARS]):
@@ -36,6 +40,8 @@ def read_echo(text: str, *, every_option: bool = False) -> Echo:
             continue
         else:
             value = canonical_text(pair["value"])
+            if folded and value and _SPACE_INSIDE.search(pair["value"]):
+                value = None
             if every_option:
                 value = _plain_option(name, value)
             if value is None:

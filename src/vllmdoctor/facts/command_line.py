@@ -128,7 +128,8 @@ def read_options(words: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...],
             room = 0
         else:
             values.setdefault(name, []).extend([value] if equals else [])
-            room = 0 if equals else _MOST_WORDS if name in SEVERAL_WORDS else 1
+            several = name in SEVERAL_WORDS or bool(others) or "model" in values and name != "model"
+            room = 0 if equals else _MOST_WORDS if several else 1
     values.pop("", None)
     if others and "model" not in values:
         values["model"] = [others.pop(0)]

@@ -70,8 +70,9 @@ def _cuts(cells: Sequence[int], start: int, end: int, width: int) -> Iterator[in
 
 
 def _kept(text: str, width: int, code: Sequence[Stretch]) -> list[Stretch]:
-    spans = [found.span() for pattern in (_MEASURE, _TICKED, _KATAKANA) for found in pattern.finditer(text)]
-    return [(start, end) for start, end in (*spans, *code) if cell_len(text[start:end]) <= width // 2]
+    measures = [found.span() for found in _MEASURE.finditer(text)]
+    spans = [found.span() for pattern in (_TICKED, _KATAKANA) for found in pattern.finditer(text)]
+    return measures + [(start, end) for start, end in (*spans, *code) if cell_len(text[start:end]) <= width // 2]
 
 
 def _pieces(text: str, kept: Sequence[Stretch]) -> Iterator[Stretch]:
