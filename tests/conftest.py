@@ -25,3 +25,4 @@ def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "NO_COLOR", "VLLMDOCTOR_PURE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("VLLMDOCTOR_LANG", "en")

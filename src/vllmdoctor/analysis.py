@@ -56,7 +56,11 @@ def analyze_inputs(
         check_source(vllm)
     catalogue = load_catalogue(language, rules_folders)
     excerpts = read_inputs(
-        [*paths, *nvidia_smi], stdin=stdin, literals=lambda: scan_literals(catalogue), block_literals=_BLOCK_LITERALS, progress=progress
+        [*paths, *nvidia_smi],
+        stdin=stdin,
+        literals=lambda: scan_literals(catalogue),
+        block_literals=_BLOCK_LITERALS,
+        progress=progress,
     )
     tables = set(nvidia_smi) - set(paths)
     forced = {index: "nvidia-smi" for index, excerpt in enumerate(excerpts) if excerpt.name in tables}

@@ -141,7 +141,10 @@ HEAD = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\n'
 
 
 def test_untranslated_and_fuzzy_entries_stay_english() -> None:
-    text = HEAD + 'msgid "a"\nmsgstr ""\n\n#, fuzzy\nmsgid "b"\nmsgstr "x"\n\n#~ msgid "c"\n#~ msgstr "y"\n\nmsgid "d"\nmsgstr ""\n"z\\n"\n"\\"é\\""\n'
+    text = (
+        HEAD
+        + 'msgid "a"\nmsgstr ""\n\n#, fuzzy\nmsgid "b"\nmsgstr "x"\n\n#~ msgid "c"\n#~ msgstr "y"\n\nmsgid "d"\nmsgstr ""\n"z\\n"\n"\\"é\\""\n'
+    )
     read = gettext.GNUTranslations(io.BytesIO(compiled_catalogue(text)))
     assert [read.gettext(message) for message in "abcd"] == ["a", "b", "c", 'z\n"é"']
 

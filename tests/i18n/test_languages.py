@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,7 +45,16 @@ def test_order_of_the_variables(environment: dict[str, str], language: str) -> N
 
 @pytest.mark.parametrize(
     "name, language",
-    [("vi", "vi"), ("ja-JP", "ja"), ("JA", "ja"), ("en_GB@euro", "en"), ("C", "en"), ("fr_FR", None), ("", None), ("vietnam", None)],
+    [
+        ("vi", "vi"),
+        ("ja-JP", "ja"),
+        ("JA", "ja"),
+        ("en_GB@euro", "en"),
+        ("C", "en"),
+        ("fr_FR", None),
+        ("", None),
+        ("vietnam", None),
+    ],
 )
 def test_names_of_languages(name: str, language: str | None) -> None:
     assert language_of(name) == language
@@ -75,8 +87,21 @@ def test_help_is_translated_and_lines_up(
     rows = capsys.readouterr().out.splitlines()
     assert not [row for row in rows if cell_len(row) > 80]
     assert not [row for row in rows if re.search(r"\b(?:the|Show|Usage|Options|default:|required)\b", row)]
-    texts = [re.split(r" {2,}", row.strip(), maxsplit=1)[1] for row in rows if re.match(r"  (?:-|[a-z]+  )", row) and "  " in row.strip()]
-    assert len({cell_len(row) - cell_len(re.split(r" {2,}", row.strip(), maxsplit=1)[1]) for row in rows if re.match(r"  -\S* ?\S*  ", row)}) <= 1
+    texts = [
+        re.split(r" {2,}", row.strip(), maxsplit=1)[1]
+        for row in rows
+        if re.match(r"  (?:-|[a-z]+  )", row) and "  " in row.strip()
+    ]
+    assert (
+        len(
+            {
+                cell_len(row) - cell_len(re.split(r" {2,}", row.strip(), maxsplit=1)[1])
+                for row in rows
+                if re.match(r"  -\S* ?\S*  ", row)
+            }
+        )
+        <= 1
+    )
     assert texts
 
 
@@ -107,9 +132,29 @@ def test_an_unknown_language_is_an_error_of_the_option_only(
     assert "  Fixes" in capsys.readouterr().out
 
 
+def test_a_language_that_cannot_be_printed(example: str, checkout: Path) -> None:
+    """Asked for by a variable it gives way to English; asked for by option Vietnamese is at least read without accents."""
+
+    def printed(*options: str, **variables: str) -> str:
+        env = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(checkout / "src"),
+            "PYTHONIOENCODING": "ascii",
+            **variables,
+        }
+        command = [sys.executable, "-m", "vllmdoctor", "analyze", example, *options]
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False).stdout
+
+    assert "  Fixes" in printed(VLLMDOCTOR_LANG="ja")
+    assert "  Cach khac phuc" in printed("--lang", "vi")
+
+
 def test_errors_are_in_the_language_of_the_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["analyze", "no-such.log", "--lang", "ja"]) == 2
-    assert capsys.readouterr().err == "エラー: no-such.log: ファイルがありません\nヒント: パスを確認してください。パイプから読むには - を使います。\n"
+    assert (
+        capsys.readouterr().err
+        == "エラー: no-such.log: ファイルがありません\nヒント: パスを確認してください。パイプから読むには - を使います。\n"
+    )
     assert run(["analyze", "no-such.log"]) == 2
     assert capsys.readouterr().err.startswith("error: no-such.log: no such file")
 
@@ -173,8 +218,14 @@ def test_errors_of_every_kind() -> None:
     words = Words("vi")
     problem, hint = Message("no such file"), Message("Unpack it first.")
     assert words.error(InputError("a.gz", problem, hint)) == ("a.gz: không có file này", "Hãy giải nén trước.")
-    assert words.error(UsageError(Message("--{option} must be at least 1", option="gpus"))) == ("--gpus phải ít nhất là 1", "")
-    assert words.error(RuleError("a.yaml", Message("is not a list"), line=3, field="fixes")) == ("a.yaml:3 [fixes]: không phải là danh sách", "")
+    assert words.error(UsageError(Message("--{option} must be at least 1", option="gpus"))) == (
+        "--gpus phải ít nhất là 1",
+        "",
+    )
+    assert words.error(RuleError("a.yaml", Message("is not a list"), line=3, field="fixes")) == (
+        "a.yaml:3 [fixes]: không phải là danh sách",
+        "",
+    )
     expression = ExpressionError("1 +", 4, Message("expected a value"))
     assert words.error(expression) == ("cột 4 của '1 +': cần một giá trị", "")
     assert str(expression) == "column 4 of '1 +': expected a value"

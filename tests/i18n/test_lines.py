@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,11 @@ def test_real_logs_fit_the_terminal(log: str, language: str, checkout: Path) -> 
     assert not [row for row in rows if cell_len(row) > 80 and not row.startswith("       ")]
     assert shown == unicodedata.normalize("NFC", shown)
     if language == "ja":
-        assert not [row for row in rows if row.strip()[:1] and row.strip()[0] in NOT_FIRST and not row.strip().startswith(("[", "(", "."))]
+        assert not [
+            row
+            for row in rows
+            if row.strip()[:1] and row.strip()[0] in NOT_FIRST and not row.strip().startswith(("[", "(", "."))
+        ]
         assert not [row for row in rows if row.rstrip()[-1:] and row.rstrip()[-1] in "（「『【"]
 
 
@@ -71,7 +76,9 @@ def test_labels_line_up(checkout: Path) -> None:
     """The values beside labels begin at one column, in cells."""
     for language in LANGUAGES:
         _, shown = printed(str(checkout / "examples" / "startup.log"), language, show_all=False)
-        labelled = [row for row in shown.splitlines() if re.match(r"  \S.*(?:vllmdoctor explain|GPU KV cache size: )", row)]
+        labelled = [
+            row for row in shown.splitlines() if re.match(r"  \S.*(?:vllmdoctor explain|GPU KV cache size: )", row)
+        ]
         assert len(labelled) == 2
         columns = {cell_len(re.split(r"vllmdoctor explain|GPU KV cache size", row)[0]) for row in labelled}
         assert len(columns) == 1, language
@@ -94,7 +101,7 @@ def test_lines_begin_and_end_as_they_may(text: str) -> None:
     """Unless there is nothing but such characters for a whole line."""
     width = 12
     rows = wrapped_plain(text, width)
-    for before, after in zip(rows, rows[1:], strict=False):
+    for before, after in pairwise(rows):
         if cell_len(before) < width - 1:
             assert after[0] not in NOT_FIRST
             assert before[-1] not in NOT_LAST

@@ -8,8 +8,8 @@ from collections import Counter
 from functools import cache
 
 import pytest
-from tests.i18n.rendering import CODE, NUMBER, Shown, catalogue_in, commands_of, prose, renderings, texts_of
 
+from tests.i18n.rendering import CODE, NUMBER, Shown, catalogue_in, commands_of, prose, renderings, texts_of
 from vllmdoctor.report.rendering import Rendering
 from vllmdoctor.rules.model import Rule
 
@@ -111,11 +111,12 @@ def numbers(text: str) -> Counter[str]:
 
 def number_faults(text: str, english: str) -> list[str]:
     here, there = numbers(text), numbers(english)
-    lost = [number for number in (there - here)]
+    lost = list(there - here)
     added = [
         number
         for number in (here - there)
-        if number not in there and not (number in COUNT_WORDS and re.search(COUNT_WORDS[number], english, re.IGNORECASE))
+        if number not in there
+        and not (number in COUNT_WORDS and re.search(COUNT_WORDS[number], english, re.IGNORECASE))
     ]
     return [f"lost {number}" for number in lost] + [f"added {number}" for number in added]
 
@@ -128,7 +129,8 @@ def test_numbers_are_the_same(language: str, state: int) -> None:
     found = {
         place: faults
         for place in english
-        if (faults := number_faults(texts[place], english[place])) and faults != [f"added {COUNTED.get(' '.join(place))}"]
+        if (faults := number_faults(texts[place], english[place]))
+        and faults != [f"added {COUNTED.get(' '.join(place))}"]
     }
     assert not found
 

@@ -29,3 +29,8 @@ def test_a_traceback_that_pip_sets_in_keeps_its_exception_line() -> None:
     [error] = [record for record in log.runs[0].records if record.kind == "exception"]
     assert error.text == "AssertionError: CUDA_HOME is not set"
     assert [(frame.function, frame.source) for frame in error.frames] == [("get_nvcc_cuda_version", "raise_it()")]
+
+
+def test_a_line_that_is_all_inline_code_loses_its_backticks() -> None:
+    log = read_log([RawLine(0, 1, "`ValueError: The model's `max_seq_len` is wrong for this`")])
+    assert log.runs[0].records[0].exception == "ValueError"

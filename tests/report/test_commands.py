@@ -10,7 +10,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vllmdoctor.report.commands import commands_for, flag_of, quoted, rendered_changes, wrapped_command
+from vllmdoctor.report.commands import commands_for, rendered_changes
+from vllmdoctor.report.own_command import flag_of
+from vllmdoctor.report.shell import quoted, wrapped_command
 from vllmdoctor.rules.expressions import UNKNOWN, Lookup
 from vllmdoctor.rules.model import Changes
 from vllmdoctor.rules.texts import parse_text

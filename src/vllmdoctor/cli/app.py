@@ -176,13 +176,39 @@ def analyze(
 
 @app.command(help=_("Show what a failure means and how to fix it, without a log."))
 def explain(
-    what: Annotated[str, typer.Argument(metavar="ID|MESSAGE", help=_("A rule's id, or an error message in quotes."))],
+    what: Annotated[
+        str, typer.Argument(metavar="ID|MESSAGE", help=_("A rule's id, or in quotes an error message or a few words."))
+    ],
     lang: LanguageOption = None,
     rules: RulesOption = None,
 ) -> None:
     from vllmdoctor.cli.explain import explain_and_print
 
     raise typer.Exit(explain_and_print(what, language=current_language(), rules_folders=rules or []))
+
+
+_COMPARE_HELP = _("Compare the log of a start that worked with one that fails: what most likely made the difference.")
+
+
+@app.command(
+    help=paragraphs(
+        _COMPARE_HELP, _("Exit codes: 0 the new log shows no failure, 1 it does, 2 wrong usage or unreadable input.")
+    ),
+)
+def compare(
+    old: Annotated[str, typer.Argument(metavar="OLD", help=_("The log that worked."))],
+    new: Annotated[str, typer.Argument(metavar="NEW", help=_("The log that fails, - for standard input."))],
+    format: FormatOption = Format.TEXT,
+    lang: LanguageOption = None,
+    rules: RulesOption = None,
+) -> None:
+    from vllmdoctor.cli.compare import compare_and_print
+
+    raise typer.Exit(
+        compare_and_print(
+            old, new, as_json=format is Format.JSON, language=current_language(), rules_folders=rules or []
+        )
+    )
 
 
 @app.command(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import unicodedata
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from vllmdoctor.errors import UsageError, VllmDoctorError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _ASCII = str.maketrans(
     {
         "✗": "x", "✓": "+", "…": "...", "–": "-", "—": "-", "≥": ">=", "≤": "<=", "→": "->", "×": "x",
-        "÷": "/", "≈": "~",
+        "÷": "/", "≈": "~", "đ": "d", "Đ": "D",
         "“": '"', "”": '"', "‘": "'", "’": "'", "\u00a0": " ", "\u202f": " ",
     }
 )  # fmt: skip
@@ -41,8 +42,18 @@ def fitted(text: str, encoding: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        return text.translate(_ASCII).encode(encoding, "replace").decode(encoding)
+        shown = "".join(_unaccented(character, encoding) for character in text.translate(_ASCII))
+        return shown.encode(encoding, "replace").decode(encoding)
     return text
+
+
+def _unaccented(character: str, encoding: str) -> str:
+    """Vietnamese is read without its accents, too."""
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        return unicodedata.normalize("NFD", character)[0]
+    return character
 
 
 def open_console(stream: TextIO | None = None) -> Console:

@@ -21,6 +21,7 @@ from vllmdoctor.diagnosis.model import (
 )
 from vllmdoctor.diagnosis.state import RunState, read_state
 from vllmdoctor.diagnosis.verdict import Verdict, rejected_requests, verdict_on
+from vllmdoctor.facts.command import user_command
 from vllmdoctor.facts.counted import counted_facts
 from vllmdoctor.facts.model import Fact
 from vllmdoctor.facts.read import read_facts
@@ -64,6 +65,7 @@ def diagnose(log: Log, catalogue: Catalogue, machine_facts: Sequence[Reading] = 
         last_phase=last.state.last_phase,
         notices={**_notices(status, last, findings), **_given_up_rules(catalogue)},
         missing=last.verdict.missing,
+        command=user_command(log.runs[-1].records),
     )
 
 

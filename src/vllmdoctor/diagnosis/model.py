@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from vllmdoctor.facts.command import UserCommand
 from vllmdoctor.facts.model import Fact
 from vllmdoctor.logs.model import Line, Record
 from vllmdoctor.rules.model import Cause, Caution, Fix, Rule, Verification
@@ -106,3 +107,4 @@ class Diagnosis:
     last_phase: str = ""
     notices: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    command: UserCommand | None = None  # how the last run was started, when the log tells

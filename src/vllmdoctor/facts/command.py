@@ -66,7 +66,7 @@ def _made(form: str, typed: CommandLine, echo: Echo | None) -> UserCommand | Non
     environment = {name: _harmless(name, value) for name, value in typed.environment.items()}
     if echo is not None:
         told = {name: typed.arguments[name] for name in echo.left_out if name in typed.arguments}
-        arguments = {**echo.arguments, **told}
+        arguments = {**(arguments if _agree(arguments, echo) else {}), **echo.arguments, **told}
         left_out = tuple(name for name in echo.left_out if name not in told)
     if form == PYTHON and arguments.get("disable_log_stats") == "true":
         del arguments["disable_log_stats"]  # LLM() sets it by itself
@@ -76,6 +76,11 @@ def _made(form: str, typed: CommandLine, echo: Echo | None) -> UserCommand | Non
         model = ""
     program = tuple(_harmless_word(word) for word in typed.program)
     return UserCommand(form, model, safe, environment, program, tuple(dict.fromkeys(left_out)))
+
+
+def _agree(typed: Mapping[str, str], echo: Echo) -> bool:
+    """Whether the echo is of the typed command: what the echo has not got was then typed with its default."""
+    return all(typed.get(name) == text for name, text in echo.arguments.items() if name != "model")
 
 
 def _harmless(name: str, text: str) -> str:
@@ -157,4 +162,3 @@ def _differ(echoes: Sequence[Echo]) -> bool:
 
 def _served(records: Sequence[Record]) -> bool:
     return any(record.process.name == API_SERVER for record in records)
-

@@ -17,6 +17,7 @@ _LORA = re.compile(
     r"(?:, base_model_name=(?P<base>None|'[^'\\]*'))?\)"
 )
 
+
 def canonical_text(printed: str) -> str | None:
     """`'awq'` → awq, `True` → true, `{'image': 1}` → {"image": 1}; "" for None."""
     printed = printed.strip()

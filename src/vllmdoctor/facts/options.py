@@ -1,4 +1,4 @@
-"""An engine or server option's name in, what vLLM does with it out: whose option it is, its defaults, its kind of value.
+"""An option's name in, what vLLM does with it out: whose option it is, its defaults, its kind of value.
 
 From vLLM's EngineArgs and the OpenAI server's parser, 0.4 to 0.33.
 """
@@ -105,12 +105,13 @@ _DEFAULTS = {
     "preemption_mode": "",
 }
 FLAGS = frozenset(
-    "enforce_eager trust_remote_code enable_lora enable_prefix_caching disable_custom_all_reduce disable_sliding_window "
-    "enable_auto_tool_choice enable_reasoning enable_sleep_mode enable_expert_parallel fully_sharded_loras "
-    "disable_log_stats disable_log_requests use_v2_block_manager skip_tokenizer_init calculate_kv_scales "
-    "enable_chunked_prefill disable_cascade_attn disable_chunked_mm_input enable_prompt_adapter enable_eplb enable_dbo "
-    "enable_prompt_embeds data_parallel_hybrid_lb data_parallel_external_lb headless enable_log_requests "
-    "enable_force_include_usage language_model_only ray_workers_use_nsight".split()
+    "enforce_eager trust_remote_code enable_lora enable_prefix_caching disable_custom_all_reduce "
+    "disable_sliding_window enable_auto_tool_choice enable_reasoning enable_sleep_mode enable_expert_parallel "
+    "fully_sharded_loras disable_log_stats disable_log_requests use_v2_block_manager skip_tokenizer_init "
+    "calculate_kv_scales enable_chunked_prefill disable_cascade_attn disable_chunked_mm_input "
+    "enable_prompt_adapter enable_eplb enable_dbo enable_prompt_embeds data_parallel_hybrid_lb "
+    "data_parallel_external_lb headless enable_log_requests enable_force_include_usage language_model_only "
+    "ray_workers_use_nsight".split()
 )
 _OTHER_DEFAULTS = {
     "gpu_memory_utilization": ("0.90",),
@@ -123,14 +124,15 @@ _OTHER_DEFAULTS = {
 }
 
 SERVER = frozenset(
-    "host port uds api_key allow_credentials allowed_origins allowed_methods allowed_headers uvicorn_log_level lora_modules "
-    "prompt_adapters chat_template chat_template_content_format trust_request_chat_template response_role ssl_keyfile "
-    "ssl_certfile ssl_ca_certs ssl_cert_reqs ssl_ciphers enable_ssl_refresh root_path middleware headless api_server_count "
-    "enable_auto_tool_choice tool_call_parser tool_parser_plugin tool_server disable_fastapi_docs max_log_len "
-    "disable_uvicorn_access_log disable_access_log_for_endpoints log_config_file enable_request_id_headers "
-    "return_tokens_as_token_ids disable_frontend_multiprocessing enable_prompt_tokens_details enable_log_requests "
-    "enable_log_outputs enable_server_load_tracking enable_force_include_usage enable_tokenizer_info_endpoint "
-    "enable_reasoning exclude_tools_when_tool_choice_none default_chat_template_kwargs h11_max_header_count "
+    "host port uds api_key allow_credentials allowed_origins allowed_methods allowed_headers uvicorn_log_level "
+    "lora_modules prompt_adapters chat_template chat_template_content_format trust_request_chat_template "
+    "response_role ssl_keyfile ssl_certfile ssl_ca_certs ssl_cert_reqs ssl_ciphers enable_ssl_refresh root_path "
+    "middleware headless api_server_count enable_auto_tool_choice tool_call_parser tool_parser_plugin "
+    "tool_server disable_fastapi_docs max_log_len disable_uvicorn_access_log disable_access_log_for_endpoints "
+    "log_config_file enable_request_id_headers return_tokens_as_token_ids disable_frontend_multiprocessing "
+    "enable_prompt_tokens_details enable_log_requests enable_log_outputs enable_server_load_tracking "
+    "enable_force_include_usage enable_tokenizer_info_endpoint enable_reasoning "
+    "exclude_tools_when_tool_choice_none default_chat_template_kwargs h11_max_header_count "
     "h11_max_incomplete_event_size disable_log_requests served_model_name reasoning_parser".split()
 )
 # What vLLM's own command line adds to the arguments, or what every other argument stands for.
@@ -144,9 +146,10 @@ TEXTS = frozenset(
 JSON_LISTS = frozenset("allowed_origins allowed_methods allowed_headers".split())  # one word; others are several words
 REPEATED = frozenset(("middleware",))
 SEVERAL_WORDS = frozenset(
-    "served_model_name lora_modules prompt_adapters cudagraph_capture_sizes lora_target_modules allowed_media_domains "
-    "ignore_patterns device_ids numa_bind_nodes numa_bind_cpus kv_cache_dtype_skip_layers api_key collect_detailed_traces "
-    "middleware cpu_offload_params offload_params sleep_preserve_parameter_names".split()
+    "served_model_name lora_modules prompt_adapters cudagraph_capture_sizes lora_target_modules "
+    "allowed_media_domains ignore_patterns device_ids numa_bind_nodes numa_bind_cpus kv_cache_dtype_skip_layers "
+    "api_key collect_detailed_traces middleware cpu_offload_params offload_params "
+    "sleep_preserve_parameter_names".split()
 )
 
 # Of the model that was served; of another one they would be wrong.
@@ -154,8 +157,8 @@ OF_THE_MODEL = ("revision", "code_revision", "hf_config_path")
 
 # What differs between the nodes or servers of one deployment.
 OF_THE_NODE = frozenset(
-    "node_rank data_parallel_rank data_parallel_start_rank data_parallel_size_local headless port host master_port "
-    "data_parallel_rpc_port api_server_count".split()
+    "node_rank data_parallel_rank data_parallel_start_rank data_parallel_size_local headless port host "
+    "master_port data_parallel_rpc_port api_server_count".split()
 )
 
 

@@ -21,6 +21,7 @@ _ENTITIES = {
 _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*[\w+.-]*\s*$")
 _TAG = re.compile(r"\s*</?(?:details|summary|pre|code|blockquote|p)(?: [^<>]{0,80})?>\s*")
 _LINK = re.compile(r"\[([^\[\]\s]{1,400})\]\(https?://[^()\s]{0,1000}(?:\([^()\s]{0,200}\)[^()\s]{0,400})?\)")
+_CODE_SPAN = re.compile(r"\s*`(?!`)(.{8,}[^`])`\s*")  # a whole line as inline code; backticks inside stay
 _PATH = re.compile(r"\.(?:py|pyx|cpp|cu|ipynb)\b|ipython-input")
 
 
@@ -50,7 +51,8 @@ def without_markup(text: str) -> str:
         text = _TAG.sub("", text)
     if "](http" in text:
         text = _LINK.sub(_link_text, text)
-    return text
+    span = _CODE_SPAN.fullmatch(text)
+    return span.group(1) if span else text
 
 
 def _link_text(found: re.Match[str]) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.versions import Release, release_of
 
 V0, V1 = "V0", "V1"
@@ -57,16 +58,48 @@ class _Row:
 _DEVICE = "torch peak and all other memory in use on the GPU"
 _OWN = "weights, activation peak, non-torch growth"
 _ROWS = (  # each engine's in the order of time
-    _Row(V0, "up to 0.3.0", (0, 0, 0), "all memory in use on the GPU after the profile run", True, False, True),
-    _Row(V0, "0.3.3 to 0.6.3", (0, 3, 1), "own growth since the start, cached blocks included", False, False, True),
+    _Row(
+        V0,
+        Message("up to {last}", last="0.3.0"),
+        (0, 0, 0),
+        "all memory in use on the GPU after the profile run",
+        True,
+        False,
+        True,
+    ),
+    _Row(
+        V0,
+        Message("{first} to {last}", first="0.3.3", last="0.6.3"),
+        (0, 3, 1),
+        "own growth since the start, cached blocks included",
+        False,
+        False,
+        True,
+    ),
     _Row(V0, "0.6.4", (0, 6, 4), _DEVICE, True, False, True),
-    _Row(V0, "0.6.5 to 0.10.2", (0, 6, 5), _OWN, False, False, True),
+    _Row(V0, Message("{first} to {last}", first="0.6.5", last="0.10.2"), (0, 6, 5), _OWN, False, False, True),
     _Row(V1, "0.6.4", (0, 6, 4), "own growth since the start", False, False, True),
-    _Row(V1, "0.6.5 to 0.9.0", (0, 6, 5), _DEVICE, True, False, True),
-    _Row(V1, "0.9.1 to 0.10.2", (0, 9, 1), _OWN, False, True, True),
-    _Row(V1, "0.11.0 to 0.19.1", (0, 11, 0), _OWN, False, True, False),
-    _Row(V1, "0.20.0 to 0.26.0", (0, 20, 0), f"{_OWN}, CUDA graphs", False, True, False),
-    _Row(V1, "since 0.27.1", (0, 26, 1), "own growth since the start, transient peak, CUDA graphs", False, True, False),
+    _Row(V1, Message("{first} to {last}", first="0.6.5", last="0.9.0"), (0, 6, 5), _DEVICE, True, False, True),
+    _Row(V1, Message("{first} to {last}", first="0.9.1", last="0.10.2"), (0, 9, 1), _OWN, False, True, True),
+    _Row(V1, Message("{first} to {last}", first="0.11.0", last="0.19.1"), (0, 11, 0), _OWN, False, True, False),
+    _Row(
+        V1,
+        Message("{first} to {last}", first="0.20.0", last="0.26.0"),
+        (0, 20, 0),
+        f"{_OWN}, CUDA graphs",
+        False,
+        True,
+        False,
+    ),
+    _Row(
+        V1,
+        Message("since {first}", first="0.27.1"),
+        (0, 26, 1),
+        "own growth since the start, transient peak, CUDA graphs",
+        False,
+        True,
+        False,
+    ),
 )
 _V1_EXISTS, _V1_DEFAULT, _V0_GONE = (0, 6, 4), (0, 8, 0), (0, 11, 0)
 
@@ -94,7 +127,7 @@ def era_of(version: str, *, engine: str = "", model_runner: str = "") -> Era | N
     running = engine_of(release, engine)
     row = [row for row in _ROWS if row.engine == running and row.first <= release][-1]
     return Era(
-        name=f"{row.engine} {row.span}",
+        name=Message("{engine} {span}", engine=row.engine, span=row.span),
         engine=row.engine,
         subtracted=row.subtracted,
         counts_others=row.counts_others,

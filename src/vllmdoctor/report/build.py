@@ -20,6 +20,7 @@ from vllmdoctor.diagnosis.model import (
     RunVerdict,
     Unrecognized,
 )
+from vllmdoctor.facts.command import UserCommand
 from vllmdoctor.facts.model import Fact
 from vllmdoctor.logs.model import Line
 from vllmdoctor.redaction import redacted
@@ -108,7 +109,18 @@ class _Builder:
 
     def rendering(self, facts: Mapping[str, Fact]) -> Rendering:
         safe = self.facts(facts)
-        return Rendering(fact_lookup(safe), self.catalogue.facts, self.words, safe)
+        return Rendering(fact_lookup(safe), self.catalogue.facts, self.words, safe, self.command())
+
+    def command(self) -> UserCommand | None:
+        command = self.diagnosis.command
+        return command and replace(
+            command,
+            model=self.safe(command.model),
+            arguments={name: self.safe(text) for name, text in command.arguments.items()},
+            environment={name: self.safe(text) for name, text in command.environment.items()},
+            program=tuple(map(self.safe, command.program)),
+            left_out=tuple(map(self.safe, command.left_out)),
+        )
 
     def headline(self, findings: tuple[FindingReport, ...], unrecognized: UnrecognizedReport | None) -> str:
         status, words = self.diagnosis.status, self.words

@@ -19,7 +19,7 @@ from vllmdoctor.rules.texts import EMPTY, Text, format_value
 def chosen_fix_report(chosen: ChosenFix, rank: int, rendering: Rendering) -> FixReport:
     condition = ""
     if not chosen.sure and chosen.deciding:
-        facts = ", ".join(rendering.title_of(name) for name in chosen.deciding)
+        facts = rendering.words.listed(rendering.title_of(name) for name in chosen.deciding)
         condition = rendering.words(w.DEPENDS_ON, facts=facts)
     return fix_report(chosen.fix, rank, rendering, condition)
 
@@ -38,7 +38,7 @@ def fix_report(fix: Fix, rank: int, rendering: Rendering, condition: str = "") -
         risk=remedy.risk,
         condition=condition,
         arguments=dict(rendered_changes(remedy.changes, inner.lookup).arguments),
-        commands=commands_for(remedy.changes, inner.lookup),
+        commands=commands_for(remedy.changes, inner.lookup, inner.command),
     )
 
 
@@ -70,4 +70,4 @@ def _marked_effect(effect: Text, rendering: Rendering) -> str:
     said = re.search(rendering.words(w.ESTIMATE_WORDS), shown, re.IGNORECASE)
     if not shown or said or not rendering.uses_computed(effect):
         return shown
-    return f"{shown.rstrip('.')} {rendering.words(w.ESTIMATE)}"
+    return shown.rstrip(".。") + rendering.words(w.ESTIMATE)

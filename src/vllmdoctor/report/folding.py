@@ -43,7 +43,7 @@ def _repeated(count: int, report: Report, words: Words) -> str:
 
 def _other(runs: FoldedRuns, report: Report, words: Words) -> str:
     latest = runs.latest
-    title = latest.title + (f" ({latest.rule})" if latest.rule else "")
+    title = latest.title + (words(w.IN_BRACKETS, note=latest.rule) if latest.rule else "")
     place = words(w.LINES, first=latest.first_line, last=latest.last_line)
     if len(report.inputs) > 1:
         place = f"{report.inputs[latest.input].name} {place}"

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from vllmdoctor.diagnosis.model import CAUSE_NOT_IN_LOG, FAILURE, HEALTHY, NO_VLLM_LOG, ROOT_CAUSE
 from vllmdoctor.facts.model import Fact
 from vllmdoctor.report import words as w
-from vllmdoctor.report.commands import quoted
 from vllmdoctor.report.folding import earlier_runs, evidence_text
 from vllmdoctor.report.markdown_finding import FindingMarkdown
 from vllmdoctor.report.model import FindingReport, Report
 from vllmdoctor.report.rendering import shown_fact
 from vllmdoctor.report.safe_markdown import at_line_start, cell_code, code, fenced, inline, prose, table
+from vllmdoctor.report.shell import quoted
 from vllmdoctor.report.untrusted import shortened
 from vllmdoctor.report.words import Words
 

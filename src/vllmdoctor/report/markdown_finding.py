@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from vllmdoctor.diagnosis.model import CONSEQUENCE, WARNING
 from vllmdoctor.report import words as w
-from vllmdoctor.report.commands import wrapped_command
 from vllmdoctor.report.folding import evidence_texts, occurrences
 from vllmdoctor.report.inline import within_sentence
 from vllmdoctor.report.model import Commands, FindingReport, FixReport, Report, VerificationReport
 from vllmdoctor.report.safe_markdown import at_line_start, code, fenced, inline, link, paragraphs, prose
+from vllmdoctor.report.shell import wrapped_command
 from vllmdoctor.report.untrusted import shortened
 from vllmdoctor.report.words import Words
 
@@ -64,7 +64,9 @@ class FindingMarkdown:
         shown = inline(finding.title)
         if evidence and finding.role == CONSEQUENCE:
             shown = code(shortened(" ".join(evidence.text.split()), _LINE_CHARACTERS))
-        return f"{shown} ({prose(note)})" + (f" ×{finding.count:,}" if finding.count > 1 else "")
+        return (
+            shown + self.words(w.IN_BRACKETS, note=prose(note)) + (f" ×{finding.count:,}" if finding.count > 1 else "")
+        )
 
     def references(self) -> list[str]:
         return [link(title, url) for title, url in self.finding.references]
@@ -86,7 +88,11 @@ class FindingMarkdown:
         for cause in self.finding.causes:
             state = self.words(w.CAUSE_STATES[cause.state]) if cause.state in w.CAUSE_STATES else cause.state
             note = f"{state}; {cause.because}" if cause.because else state
-            lines += [f"- **{inline(cause.title)}** ({prose(note)})", "", *self.text(cause.text, "  ")]
+            lines += [
+                f"- **{inline(cause.title)}**" + self.words(w.IN_BRACKETS, note=prose(note)),
+                "",
+                *self.text(cause.text, "  "),
+            ]
         return [f"### {prose(self.words(w.CAUSES))}", "", *lines] if lines else []
 
     def fixes(self, fixes: Sequence[FixReport]) -> list[str]:
@@ -103,7 +109,7 @@ class FindingMarkdown:
         number = f"{fix.rank}. "
         indent = " " * len(number)
         cost = self.cost(fix)
-        lines = [f"{number}**{inline(fix.title)}**" + (f" ({cost})" if cost else ""), ""]
+        lines = [f"{number}**{inline(fix.title)}**" + (self.words(w.IN_BRACKETS, note=cost) if cost else ""), ""]
         if fix.condition:
             lines += [indent + at_line_start(prose(fix.condition)), ""]
         if fix.risk == "high" or self.show_all and fix.risk == "medium":
@@ -120,15 +126,14 @@ class FindingMarkdown:
 
     def command(self, commands: Commands, indent: str) -> list[str]:
         """The change in the first form that it has."""
-        form, text = next(((form, text) for form, text in _forms(commands) if text), ("", ""))
+        form, text = next(iter(commands.shown().items()), ("", ""))
         return [*fenced(_pasteable(form, text), _LANGUAGES[form], indent), ""] if form else []
 
     def forms(self, commands: Commands, indent: str) -> list[str]:
         lines: list[str] = []
-        for form, text in _forms(commands):
-            if text:
-                lines += [indent + prose(self.words(w.FORMS[form])), ""]
-                lines += [*fenced(_pasteable(form, text), _LANGUAGES[form], indent), ""]
+        for form, text in commands.shown(whole=True).items():
+            lines += [indent + prose(self.words(w.FORMS[form])), ""]
+            lines += [*fenced(_pasteable(form, text), _LANGUAGES[form], indent), ""]
         return lines
 
     def cautions(self) -> list[str]:
@@ -149,15 +154,6 @@ class FindingMarkdown:
             if check.command and (self.show_all or not check.log):
                 lines += [*fenced(_pasteable("cli", check.command), "sh"), ""]
         return [f"### {prose(self.words(w.THEN_EXPECT))}", "", *lines] if lines else []
-
-
-def _forms(commands: Commands) -> tuple[tuple[str, str], ...]:
-    return (
-        ("cli", commands.cli),
-        ("python", commands.python),
-        ("compose", commands.compose),
-        ("kubernetes", commands.kubernetes),
-    )
 
 
 def _pasteable(form: str, text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vllmdoctor.facts.model import Fact
 from vllmdoctor.memory.advice import Advice
@@ -60,12 +60,26 @@ class CauseReport:
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """One change in the forms people run vLLM in; "" where a form does not apply."""
+    """One change in the forms people run vLLM in; "" where a form does not apply.
+
+    Of the user's own command `form` is the one they use, `changed` are the pieces that differ from it, and `brief`
+    the forms with these alone when the whole is long.
+    """
 
     cli: str = ""
     python: str = ""
     compose: str = ""
     kubernetes: str = ""
+    form: str = "cli"
+    changed: tuple[str, ...] = ()
+    brief: Mapping[str, str] = field(default_factory=dict)
+
+    def shown(self, *, whole: bool = False) -> dict[str, str]:
+        """The forms that apply, the user's own first; short ones, except for the user's own when the whole is asked."""
+        texts = {"cli": self.cli, "python": self.python, "compose": self.compose, "kubernetes": self.kubernetes}
+        order = sorted(texts, key=lambda form: form != self.form)
+        brief = {form: text for form, text in self.brief.items() if not (whole and form == self.form)}
+        return {form: brief.get(form, texts[form]) for form in order if texts[form]}
 
 
 @dataclass(frozen=True, slots=True)

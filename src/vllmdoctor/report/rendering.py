@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from vllmdoctor.diagnosis.model import POSSIBLE
+from vllmdoctor.facts.command import UserCommand
 from vllmdoctor.facts.model import COMPUTED, Fact
 from vllmdoctor.report import words as w
 from vllmdoctor.report.commands import machine_text
@@ -25,6 +26,7 @@ class Rendering:
     book: FactBook
     words: Words
     facts: Mapping[str, Fact]
+    command: UserCommand | None = None  # the user's own, which fixes are applied to
 
     def text(self, text: Text) -> str:
         return text.render(self.lookup, self.book.unit_of).strip()
@@ -59,14 +61,18 @@ def nothing_known(catalogue: Catalogue, words: Words) -> Rendering:
 def shown_fact(fact: Fact, words: Words) -> str:
     """Value with unit: 2.50 GiB, 32,768 tokens, fp8."""
     shown = format_value(fact.value, _FORMS.get(fact.unit, "raw"))
-    return shown if fact.unit in ("", "GiB", "MiB", "count") else f"{shown} {words.said(fact.unit)}"
+    if fact.unit == "tokens":
+        return words(w.TOKENS, count=shown)
+    return shown if fact.unit in ("", "GiB", "MiB", "count") else f"{shown} {fact.unit}"
 
 
 def cause_reason(cause: Cause, state: str, deciding: Iterable[str], rendering: Rendering) -> str:
     """The facts that decide about a cause with their values, or the ones that would."""
     if state == POSSIBLE:
-        names = ", ".join(rendering.title_of(name) for name in deciding)
+        names = rendering.words.listed(rendering.title_of(name) for name in deciding)
         return rendering.words(w.WOULD_DECIDE, facts=names) if names else ""
     used = sorted(cause.when.facts()) if cause.when else []
     known = [rendering.facts[name] for name in used if name in rendering.facts]
-    return ", ".join(f"{rendering.title_of(fact.name)}: {shown_fact(fact, rendering.words)}" for fact in known)
+    return rendering.words.listed(
+        f"{rendering.title_of(fact.name)}: {shown_fact(fact, rendering.words)}" for fact in known
+    )

@@ -6,10 +6,10 @@ the language replaces the wording. See docs/translating.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from vllmdoctor.errors import InputError, RuleError, VllmDoctorError
-from vllmdoctor.languages import ENGLISH, Translations, shipped_translations, translated
+from vllmdoctor.languages import Translations, shipped_translations, translated
 from vllmdoctor.languages import marked as _
 
 Plural = tuple[str, str]
@@ -18,7 +18,7 @@ Plural = tuple[str, str]
 class Words:
     """All sentences in one language; English where the catalogue has none."""
 
-    def __init__(self, language: str = ENGLISH, translations: Translations | None = None) -> None:
+    def __init__(self, language: str = "en", translations: Translations | None = None) -> None:
         self.language = language
         self._translations = translations or shipped_translations(language)
 
@@ -46,6 +46,9 @@ class Words:
             return f"{problem.place}: {self.said(problem.problem)}", ""
         return self.said(problem.args[0]) if problem.args else str(problem), ""
 
+    def listed(self, names: Iterable[str]) -> str:
+        return self(_COMMA).join(names)
+
     def for_status(self, status: str) -> str:
         return self(_STATUS_HEADLINES[status])
 
@@ -67,6 +70,7 @@ def _n(singular: str, plural: str) -> Plural:
     return (singular, plural)
 
 
+_COMMA = _(", ")
 _STATUS_HEADLINES: Mapping[str, str] = {
     "healthy": _("No failure in this log"),
     "failure": _("vLLM failed"),
@@ -139,11 +143,13 @@ HEADLINE_UNRECOGNIZED = _("vLLM failed with an error that no rule knows: {except
 
 TRANSLATION_MISSING = _("This rule is not translated yet; its texts are in English.")
 TRANSLATION_STALE = _("The translation of this rule is older than the English text.")
-ESTIMATE = _("(estimate)")
+ESTIMATE = _(" (estimate)")
 ESTIMATE_WORDS = _("estimate|about|roughly|approximately|≈|~|up to")
 WOULD_DECIDE = _("would decide: {facts}")
 DEPENDS_ON = _("depends on {facts}, not known from this log")
 
+IN_BRACKETS = _(" ({note})")
+CAUSE_NOTE = _("{state}; {because}")
 COSTS = _("costs: {cost}")
 RISKS: Mapping[str, str] = {"low": _("risk: low"), "medium": _("risk: medium"), "high": _("risk: high")}
 FIXES = _("Fixes")
@@ -274,5 +280,5 @@ FORMS: Mapping[str, str] = {
 _NAMES = (
     _("install"), _("configuration"), _("download"), _("distributed-init"), _("loading-weights"), _("profiling"),
     _("kv-cache-allocation"), _("compilation"), _("graph-capture"), _("warm-up"), _("serving"), _("sleep-mode"),
-    _("shutdown"), _("tokens"),
+    _("shutdown"),
 )  # fmt: skip

@@ -118,7 +118,7 @@ class FindingView:
         else:
             note = self.words(w.WARNING_AT if finding.role == WARNING else w.CONTRIBUTES_AT, line=line)
         shown = evidence.text.replace("\n", " ") if evidence and finding.role == CONSEQUENCE else finding.title
-        tail = f" ({note})" + (f" x{finding.count}" if finding.count > 1 else "")
+        tail = self.words(w.IN_BRACKETS, note=note) + (f" x{finding.count}" if finding.count > 1 else "")
         text = Text(shown)
         if not self.show_all:
             text.truncate(max(20, self.page.width - self.page.label_width - 2 - cell_len(tail)), overflow="ellipsis")
@@ -131,8 +131,12 @@ class FindingView:
         self.page.line(Text("  ").append(self.words(w.CAUSES), "bold"))
         for cause in causes:
             state = self.words(w.CAUSE_STATES[cause.state]) if cause.state in w.CAUSE_STATES else cause.state
-            note = f" ({state}; {cause.because})" if cause.because else f" ({state})"
-            self.page.hanging(Text("  - "), inline_text(cause.title, "bold").append(note, "not bold"), 4)
+            note = self.words(w.CAUSE_NOTE, state=state, because=cause.because) if cause.because else state
+            self.page.hanging(
+                Text("  - "),
+                inline_text(cause.title, "bold").append(self.words(w.IN_BRACKETS, note=note), "not bold"),
+                4,
+            )
             if cause.text:
                 self.page.paragraph(cause.text, 4)
 
@@ -180,9 +184,9 @@ class FindingView:
         if self.show_all:
             self.details(fix)
         else:
-            form = fix.commands.cli or fix.commands.python or fix.commands.compose or fix.commands.kubernetes
+            form = next(iter(fix.commands.shown().values()), "")
             if form:
-                page.command(form, 7)
+                page.command(form, 7, fix.commands.changed)
             elif fix.why:
                 page.paragraph(fix.why, 7)
 
@@ -199,16 +203,9 @@ class FindingView:
 
 def write_forms(page: Page, words: Words, commands: Commands) -> None:
     """A change in every form that it has."""
-    forms = {
-        "cli": commands.cli,
-        "python": commands.python,
-        "compose": commands.compose,
-        "kubernetes": commands.kubernetes,
-    }
-    for form, command in forms.items():
-        if command:
-            page.line(Text(f"     {words(w.FORMS[form])}"))
-            page.command(command, 7)
+    for form, command in commands.shown(whole=True).items():
+        page.line(Text(f"     {words(w.FORMS[form])}"))
+        page.command(command, 7, commands.changed)
 
 
 def _sentence(title: str, why: str) -> Text:

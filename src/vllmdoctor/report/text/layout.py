@@ -9,10 +9,10 @@ from rich.text import Text
 from vllmdoctor.diagnosis.model import CAUSE_NOT_IN_LOG, FAILURE, HEALTHY, NO_VLLM_LOG, ROOT_CAUSE, UNRECOGNIZED
 from vllmdoctor.facts.model import Fact
 from vllmdoctor.report import words as w
-from vllmdoctor.report.commands import quoted
 from vllmdoctor.report.folding import earlier_runs, occurrences
 from vllmdoctor.report.model import FindingReport, ProvenanceReport, Report
 from vllmdoctor.report.rendering import shown_fact
+from vllmdoctor.report.shell import quoted
 from vllmdoctor.report.text.finding import FindingView, evidence_line, others_of
 from vllmdoctor.report.text.inline import CODE_STYLE, inline_text
 from vllmdoctor.report.text.page import Page
@@ -105,7 +105,7 @@ class _Layout:
         seen = [f"{words(label)} {self.seen(facts[name])}" for label, name in _SEEN if name in facts]
         if seen:
             self.page.line()
-            self.page.labelled(words(w.SEEN), Text(", ".join(seen)))
+            self.page.labelled(words(w.SEEN), Text(words.listed(seen)))
         view = FindingView(self.page, words, self.names, self.show_all)
         for finding in self.report.findings:
             self.page.line()
@@ -203,6 +203,8 @@ class _Layout:
             fact = self.report.facts[name]
             place = f"{self.names[fact.origin.input]}:{fact.origin.line}" if fact.origin else ""
             note = place if fact.kind == "read" else self.words(w.KINDS.get(fact.kind, fact.kind))
-            value = Text(shown_fact(fact, self.words)).append(f"  ({note})" if note else "")
+            value = Text(shown_fact(fact, self.words)).append(
+                " " + self.words(w.IN_BRACKETS, note=note) if note else ""
+            )
             self.page.hanging(Text("  " + name), value, widest + 4)
         self.page.line()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from vllmdoctor.report.commands import wrapped_command
+from vllmdoctor.report.shell import wrapped_command
 from vllmdoctor.report.text.inline import CODE_STYLE, blocks_of
 from vllmdoctor.report.text.wrapping import wrapped
 
@@ -81,10 +82,14 @@ class Page:
             self.line(first.append(" " * max(1, indent - first.cell_len)).append(row, CODE_STYLE))
             first = Text()
 
-    def command(self, command: str, indent: int) -> None:
+    def command(self, command: str, indent: int, changed: Sequence[str] = ()) -> None:
+        """A command broken where a shell allows it, with the pieces that are changed in bold."""
         width = max(_NARROWEST, min(_COMMAND_WIDTH, self.width) - indent)
         for row in wrapped_command(command, width).split("\n"):
-            self.line(Text(" " * indent).append(row, CODE_STYLE))
+            line = Text(" " * indent).append(row, CODE_STYLE)
+            for piece in changed:
+                line.highlight_regex(rf"(?<![\w-]){re.escape(piece)}(?![\w-])", "bold")
+            self.line(line)
 
     def cut_line(self, text: Text) -> None:
         """One line, cut at the terminal's edge."""

@@ -109,7 +109,7 @@ def _row(segment: Segment, receipt: Receipt, words: Words, place: Place) -> Text
     note = _note(line, words, place) if line is not None else ""
     if segment.name == CUDA_GRAPHS and receipt.graphs_inside is not None:
         where = words(w.RECEIPT_INSIDE if receipt.graphs_inside else w.RECEIPT_BESIDE)
-        note = f"{where}; {note}" if note else where
+        note = words(w.CAUSE_NOTE, state=where, because=note) if note else where
     return _columns(row, words(w.RECEIPT_PARTS[segment.name]), segment.gib, note)
 
 

@@ -1,4 +1,4 @@
-"""A file of facts in, the titles of the facts for the catalogues of other languages out: an extraction method of Babel."""
+"""A file of facts in, the titles of the facts for the catalogues out: an extraction method of Babel."""
 
 from __future__ import annotations
 
