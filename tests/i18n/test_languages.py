@@ -217,7 +217,7 @@ def test_values_are_never_read_as_wordings() -> None:
 def test_errors_of_every_kind() -> None:
     words = Words("vi")
     problem, hint = Message("no such file"), Message("Unpack it first.")
-    assert words.error(InputError("a.gz", problem, hint)) == ("a.gz: không có file này", "Hãy giải nén trước.")
+    assert words.error(InputError("a.gz", problem, hint)) == ("a.gz: không có tệp này", "Hãy giải nén trước.")
     assert words.error(UsageError(Message("--{option} must be at least 1", option="gpus"))) == (
         "--gpus phải ít nhất là 1",
         "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from vllmdoctor.facts.command_echo import CUT, Echo, read_echo
 from vllmdoctor.facts.command_line import VLLM_SERVE, CommandLine, read_command_line
@@ -126,12 +127,24 @@ def _found(
 
 
 def _echoes(record: Record) -> Iterator[Echo]:
-    for start, every_option in ((_DICT, False), (_NAMESPACE, True)):
-        if record.text.startswith(start):
-            folded = len(record.text_lines) > 1
-            echo = read_echo(record.text[len(start) :], every_option=every_option, folded=folded)
-            if not every_option or "subparser=" not in record.text or "subparser='serve'" in record.text:
-                yield echo
+    """Two servers that start in the same second print them one below the other."""
+    if not record.text.startswith((_DICT, _NAMESPACE)):
+        return
+    lines = [line.text.strip() for line in record.text_lines]
+    starts = [number for number, line in enumerate(lines) if line.startswith((_DICT, _NAMESPACE))]
+    for first, end in pairwise([*starts, len(lines)]):
+        every_option = lines[first].startswith(_NAMESPACE)
+        text = " ".join(lines[first:end])
+        if not every_option or "subparser=" not in text or "subparser='serve'" in text:
+            yield _one_echo(lines[first:end], every_option)
+
+
+def _one_echo(lines: Sequence[str], every_option: bool) -> Echo:
+    start = len(_NAMESPACE if every_option else _DICT)
+    echo = read_echo(lines[0][start:], every_option=every_option)
+    if CUT not in echo.left_out or len(lines) == 1:
+        return echo
+    return read_echo(" ".join(lines)[start:], every_option=every_option, folded=True)
 
 
 def _calls(record: Record) -> Iterator[CommandLine]:

@@ -15,6 +15,7 @@ from vllmdoctor.facts.command_line import CommandLine, read_options, server_leng
 COMPOSE, KUBERNETES = "compose", "kubernetes"
 _KEY = re.compile(r"(?P<indent>\s*(?:- )?)(?P<key>command|args|environment|env):(?:\s+(?P<rest>\S.*))?\s*$")
 _ITEM = re.compile(r"\s*- (?P<item>.*\S)\s*$")
+_FLOW_ITEM = re.compile(r"\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,]+)\s*(?:,|$)")
 _FOLDED = re.compile(r"[>|][+-]?\d?")
 _SETTING = re.compile(r"\s*(?:- )?['\"]?(?P<name>[A-Z_][A-Z0-9_]*)['\"]?\s*(?:=|: )\s*(?P<value>.*?)['\"]?\s*$")
 _NAME = re.compile(r"\s*- name:\s*['\"]?(?P<name>[A-Z_][A-Z0-9_]*)['\"]?\s*$")
@@ -80,11 +81,7 @@ def _flow_list(text: str) -> list[str] | None:
     end = text.rfind("]")
     if end < 0:
         return None
-    try:
-        words = json.loads(text[: end + 1])
-    except ValueError:
-        words = [_scalar(part.strip()) for part in text[1:end].split(",") if part.strip()]
-    return [word if isinstance(word, str) else json.dumps(word) for word in words]
+    return [_scalar(item.strip()) for item in _FLOW_ITEM.findall(text[1:end]) if item.strip()]
 
 
 def _shell_words(text: str) -> list[str] | None:

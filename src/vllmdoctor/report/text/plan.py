@@ -122,7 +122,10 @@ class _PlanPage:
         interval = f"({low:.3f}, {high:.3f}]" if low < high else words(w.INTERVAL_EMPTY)
         notes = [
             words(
-                w.PLAN_BASIS, source=words.said(plan.weights_source), version=plan.request.version, era=words.said(plan.era.name)
+                w.PLAN_BASIS,
+                source=words.said(plan.weights_source),
+                version=plan.request.version,
+                era=words.said(plan.era.name),
             ),
             words(w.PLAN_INTERVAL, interval=interval),
         ]

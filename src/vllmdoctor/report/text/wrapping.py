@@ -1,7 +1,7 @@
 """A paragraph and a width in terminal cells in, its lines out: at spaces, and between the characters of Japanese.
 
-Kept together: a number with its unit, inline code that is not long, a word in katakana. By the rules of Japanese
-typesetting (kinsoku) some characters begin no line (、。） and small kana) and some end none (（「).
+Kept together: a number with its unit, inline code that is not long, a word in katakana, the end of a sentence. By the
+rules of Japanese typesetting (kinsoku) some characters begin no line (、。） and small kana), some end none (（「).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NOT_FIRST = frozenset(
 _NOT_LAST = frozenset("（［｛〈《「『【〔〖〘([{<")
 _MEASURE = re.compile(r"(?<![\w.])[\d.,]*\d (?:[KMGT]i?B|B|%|ms|s)(?!\w)")
 _TICKED = re.compile(r"`[^`]+`")
-_KATAKANA = re.compile(r"[A-Za-z]*[ァ-ヶー]{2,9}")
+_WORD = re.compile(r"[A-Za-z]*[ァ-ヶー]{2,9}|[ぁ-ん]{1,4}。")
 
 Stretch = tuple[int, int]
 
@@ -71,7 +71,7 @@ def _cuts(cells: Sequence[int], start: int, end: int, width: int) -> Iterator[in
 
 def _kept(text: str, width: int, code: Sequence[Stretch]) -> list[Stretch]:
     measures = [found.span() for found in _MEASURE.finditer(text)]
-    spans = [found.span() for pattern in (_TICKED, _KATAKANA) for found in pattern.finditer(text)]
+    spans = [found.span() for pattern in (_TICKED, _WORD) for found in pattern.finditer(text)]
     return measures + [(start, end) for start, end in (*spans, *code) if cell_len(text[start:end]) <= width // 2]
 
 
