@@ -129,7 +129,7 @@ def test_readme_uses_options_that_exist(checkout: Path, readme: str) -> None:
     for words in calls(readme):
         command = tuple(words[: 2 if words[0] == "rules" else 1])
         used.setdefault(command, set()).update(word for word in words if word.startswith("--"))
-    assert {command[0] for command in used} == {"analyze", "explain", "gpus", "rules"}
+    assert {command[0] for command in used} == {"analyze", "compare", "explain", "gpus", "plan", "rules"}
     for command, options in used.items():
         helped = vllmdoctor(checkout, *command, "--help", COLUMNS="200", TERM="dumb")
         assert helped.returncode == 0, f"{command}: {helped.stderr}"

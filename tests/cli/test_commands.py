@@ -19,7 +19,7 @@ from vllmdoctor.cli.progress import total_bytes
 
 RULE = "max-model-len-exceeds-kv-cache"
 COMMANDS = (
-    "analyze", "explain", "gpus", "rules list", "rules show", "rules check", "rules stamp", "rules drift", "rules new", "rules stats",
+    "analyze", "compare", "explain", "gpus", "rules list", "rules show", "rules check", "rules stamp", "rules drift", "rules new", "rules stats",
 )  # fmt: skip
 
 

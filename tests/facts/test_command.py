@@ -98,6 +98,24 @@ def test_a_typed_command(line: str) -> None:
     }
 
 
+def test_a_shell_that_names_the_command_it_lost() -> None:
+    found = command("bash: line 1: 29529 Killed                  vllm serve org/m --dtype half")
+    assert (found.program, found.model, found.arguments) == (("vllm", "serve"), "org/m", {"dtype": "half"})
+
+
+def test_vllms_default_model_is_only_in_the_tag() -> None:
+    found = command(HEADER + "non-default args: {'model_tag': 'org/default', 'port': 1}")
+    assert (found.model, found.arguments) == ("org/default", {"port": "1"})
+
+
+def test_what_a_call_hands_on_is_not_known() -> None:
+    found = command(
+        'Traceback (most recent call last):\n  File "run.py", line 3, in <module>\n    LLM("org/m", seed=3, **options)\n'
+        '  File "/x/vllm/engine/core.py", line 5, in load\n    raise ValueError("no")\nValueError: no'
+    )
+    assert (found.model, found.arguments, found.left_out) == ("org/m", {"seed": "3"}, (CUT,))
+
+
 def test_variables_program_and_docker() -> None:
     found = command("$ CUDA_VISIBLE_DEVICES=1 python3 -m vllm.entrypoints.openai.api_server --model m --port 8001")
     assert found.environment == {"CUDA_VISIBLE_DEVICES": "1"}

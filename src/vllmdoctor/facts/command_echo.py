@@ -10,6 +10,7 @@ from vllmdoctor.facts.literal import canonical_text
 from vllmdoctor.facts.options import INTERNAL, canonical_option, says_something
 
 CUT = "…"  # stands among the names left out for those behind the end of a cut line
+_TAG = "model_tag"
 _MAX_CHARS = 32 * 1024
 _OPEN, _CLOSE = "([{", ")]}"
 _PAIR = re.compile(r"\s*(?P<quote>['\"]?)(?P<key>[A-Za-z_]\w{0,80})(?P=quote)\s*[:=](?!=)\s*(?P<value>.*)", re.DOTALL)
@@ -36,7 +37,10 @@ def read_echo(text: str, *, every_option: bool = False, folded: bool = False) ->
         name = canonical_option(pair["key"]) if pair else ""
         if not complete:
             left_out.append(CUT)
-        elif pair is None or name in INTERNAL:
+        elif pair is None:
+            if not every_option:  # of a call: what stands without a name, such as **options
+                _read_unnamed(part, arguments, left_out)
+        elif name in INTERNAL:
             continue
         else:
             value = canonical_text(pair["value"])
@@ -48,12 +52,23 @@ def read_echo(text: str, *, every_option: bool = False, folded: bool = False) ->
                 left_out.append(name)
             elif value:
                 arguments[name] = value
+    tag = arguments.pop(_TAG, "")
+    if tag and not arguments.get("model"):  # vLLM's default model is not printed
+        arguments["model"] = tag
     return Echo(arguments, tuple(dict.fromkeys(left_out)))
+
+
+def _read_unnamed(part: str, arguments: dict[str, str], left_out: list[str]) -> None:
+    value = canonical_text(part) if part.lstrip()[:1] in ("'", '"') else None
+    if value and "model" not in arguments:
+        arguments["model"] = value
+    else:
+        left_out.append(CUT)
 
 
 def _plain_option(name: str, value: str | None) -> str | None:
     """The value of an option that 0.4 to 0.8 print; "" for defaults and what is no option of the engine."""
-    if name == "model":
+    if name in ("model", _TAG):
         return value
     if value is None:  # an object: of an option that we know it is not, it is the default's
         return ""
@@ -82,6 +97,7 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
                 return
             depth -= 1
         elif character == "," and depth == 0:
-            yield text[start:position], True
+            if text[start:position].strip():
+                yield text[start:position], True
             start = position + 1
     yield text[start:], False

@@ -13,7 +13,8 @@ from vllmdoctor.facts.options import FLAGS, JSON_LISTS, REPEATED, SEVERAL_WORDS,
 VLLM_SERVE = ("vllm", "serve")
 MODULE = "vllm.entrypoints.openai.api_server"
 _PROMPT = re.compile(
-    r"\s*(?:\++ |[$#%] |(?:\([\w.-]{1,60}\) ?)?[\w.-]{1,60}@[\w.-]{1,80}[:~ ][^$#\n]{0,200}[$#] |command: ?)?"
+    r"\s*(?:\++ |[$#%] |(?:\([\w.-]{1,60}\) ?)?[\w.-]{1,60}@[\w.-]{1,80}[:~ ][^$#\n]{0,200}[$#] |command: ?"
+    r"|\S{1,60}: line \d+: +\d+ [A-Z][A-Za-z ]{2,30}(?:\(core dumped\) *)?(?=\S*vllm |\S*python))?"
 )
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_]\w{0,80})=(?P<value>.*)", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?")
@@ -24,7 +25,11 @@ _DOCKER_FLAG = re.compile(
 )
 _PROSE = frozenset("with of for and or the in on to".split())
 _MOST_WORDS = 200
-_MOST_WORDS_BEFORE = 8  # uv run, numactl …, torchrun …
+_MOST_WORDS_BEFORE = 8
+_STARTERS = re.compile(
+    r"(?:\S*/)?(?:vllm|python[\d.]*|sudo|exec|nohup|env|time|nice|srun|numactl|taskset|uv|poetry|pipenv|conda|micromamba"
+    r"|pixi|mpirun|setsid|stdbuf|nsys|ray|tini|dumb-init)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,8 @@ def _program_length(words: Sequence[str]) -> int:
 
 def server_length(words: Sequence[str]) -> int:
     """The words up to `vllm serve` or `-m vllm.entrypoints.openai.api_server`; 0 without."""
+    if not words or not _STARTERS.fullmatch(words[0]):
+        return 0
     for position, word in enumerate(words):
         following = words[position + 1] if position + 1 < len(words) else ""
         if word.rpartition("/")[2] == "vllm" and following == "serve" or word == "-m" and following == MODULE:

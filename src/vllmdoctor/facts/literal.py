@@ -14,7 +14,7 @@ _LONGEST = 1500
 _TORCH_TYPE = re.compile(r"torch\.(\w+)")
 _LORA = re.compile(
     r"LoRAModulePath\(name=(?P<name>'[^'\\]*'), path=(?P<path>'[^'\\]*')"
-    r"(?:, base_model_name=(?P<base>None|'[^'\\]*'))?\)"
+    r"(?:, base_model_name=(?P<base>None|'[^'\\]*'))?(?:, \w+=(?:None|False))*\)"
 )
 
 

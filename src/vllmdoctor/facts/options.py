@@ -136,7 +136,7 @@ SERVER = frozenset(
     "h11_max_incomplete_event_size disable_log_requests served_model_name reasoning_parser".split()
 )
 # What vLLM's own command line adds to the arguments, or what every other argument stands for.
-INTERNAL = frozenset("subparser dispatch_function model_tag config grpc model_weights".split())
+INTERNAL = frozenset("subparser dispatch_function config grpc model_weights".split())
 
 # Their values are text, however much they look like a number.
 TEXTS = frozenset(
