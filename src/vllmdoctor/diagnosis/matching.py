@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -112,9 +112,6 @@ def _traceback_matches(pairs: Sequence[tuple[str, Signature]], state: RunState, 
         record = state.records[position]
         found.append(Match(catalogue.rules[name], signature, record, position, record.text_lines[0], (), 0))
     return found
-
-
-Grouping = Mapping[str, list[Match]]
 
 
 def by_rule(matches: Sequence[Match], admits: Callable[[Match], bool]) -> dict[str, list[Match]]:

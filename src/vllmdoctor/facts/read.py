@@ -33,10 +33,15 @@ def read_facts(records: Sequence[Record], book: FactBook) -> list[Reading]:
     for index, record in enumerate(records):
         if (record.echo or _echoes(record)) and not record.text.startswith(_PRIVATE):
             found.extend((index, reading) for reading in _argument_readings(record, book))
-        if record.process.name == ENGINE_CORE and not any(r.name == "engine" for _, r in found):
-            found.append((index, Reading("engine", "V1", _origin(record, 0))))  # V0 has no such process
+    found.extend(_engine_reading(records, told=any(reading.name == "engine" for _, reading in found)))
     found.sort(key=lambda pair: pair[0])
     return [reading for _, reading in found]
+
+
+def _engine_reading(records: Sequence[Record], told: bool) -> list[tuple[int, Reading]]:
+    """V1, when no line tells the engine and one comes from a process that V0 does not have."""
+    first = next((i for i, record in enumerate(records) if record.process.name == ENGINE_CORE), None)
+    return [] if told or first is None else [(first, Reading("engine", "V1", _origin(records[first], 0)))]
 
 
 def facts_in(record: Record, book: FactBook) -> list[Reading]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from vllmdoctor.rules.build import Field, build_remedy, build_rule, build_signature
@@ -112,11 +112,3 @@ class _Places:
     def field(self, name: str, document: Mapping[str, Any]) -> Field:
         file = self.files.get(name, name)
         return Field(file, "", document, self.lines.get(file), checked=self.checked)
-
-
-def all_patterns(bundle: Bundle) -> Iterator[str]:
-    """Every regular expression of a bundle, for checks."""
-    for document in (*bundle["rules"].values(), *bundle["facts"]):
-        for group in ("signatures", "lines", "marks", "noise"):
-            for item in document.get(group) or []:
-                yield from (item[key] for key in ("pattern", "unless", "frames") if item.get(key))

@@ -44,7 +44,6 @@ class Signature:
     `literals`: sets of which each must have one member in the text, else the pattern cannot match (found by itself).
     `frames` must match some traceback frame, written `path function | source line`; `phases` limits it to errors of
     those phases; `when` is a condition on facts; `unless` a pattern that must not match the same text.
-    `last_only`: counts only when nothing of its process follows (see scope `end`).
     """
 
     pattern: str

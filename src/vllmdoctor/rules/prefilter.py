@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from vllmdoctor.rules.guarded import GuardedPattern, Searchable
@@ -16,7 +16,6 @@ from vllmdoctor.rules.guarded import GuardedPattern, Searchable
 WINDOW_CHARS = 16 * 1024
 
 LiteralSets = tuple[tuple[str, ...], ...]
-PresentLiterals = Callable[[Sequence[str], str], Sequence[str]]
 
 
 def compiled(pattern: str) -> Searchable:
@@ -32,14 +31,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def present_literals(literals: Sequence[str], text: str) -> Sequence[str]:
-    """The literals that occur in a text. Replaceable by an accelerated search with the same answer."""
-    return [literal for literal in literals if literal in text]
-
-
-def candidates(
-    sets_by_item: Sequence[LiteralSets], texts: Sequence[str], present: PresentLiterals = present_literals
-) -> Iterator[tuple[int, int]]:
+def candidates(sets_by_item: Sequence[LiteralSets], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     """(item, text) pairs, by item and then text, that the literals admit. An item without literals gets every text."""
     whole = "\n".join(texts)
     starts = []
@@ -48,7 +40,7 @@ def candidates(
         starts.append(position)
         position += len(text) + 1
     literals = sorted({literal for sets in sets_by_item for group in sets for literal in group})
-    holders = {literal: _holders(literal, whole, starts) for literal in present(literals, whole)}
+    holders = {literal: _holders(literal, whole, starts) for literal in literals}
     everything = range(len(texts))
     for item, sets in enumerate(sets_by_item):
         admitted = None
