@@ -1,0 +1,37 @@
+"""Texts in, what search engines and the site's own search need of them out: descriptions, words without accents."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_DESCRIPTION_CHARACTERS = 160
+_ACCENTED = re.compile(r"[^\W\d_]+")
+_D = str.maketrans("đĐ", "dD")
+
+
+def description(text: str) -> str:
+    """One line of at most 160 characters, cut at a word."""
+    text = " ".join(text.split())
+    if len(text) <= _DESCRIPTION_CHARACTERS:
+        return text
+    cut = text[: _DESCRIPTION_CHARACTERS - 2]
+    head = cut.rsplit(" ", 1)[0] if " " in cut[100:] else cut
+    return head.rstrip(" ,;:.、。") + " …"
+
+
+def without_accents(text: str) -> str:
+    """`bộ nhớ` → `bo nho`."""
+    parts = unicodedata.normalize("NFD", text)
+    kept = "".join(character for character in parts if not unicodedata.combining(character))
+    return kept.translate(_D)
+
+
+def hidden_words(body: str) -> list[str]:
+    """Lines that only the search index reads: the words of a Vietnamese page as they are typed without accents."""
+    words: dict[str, None] = {}
+    for word in _ACCENTED.findall(unicodedata.normalize("NFC", body)):
+        plain = without_accents(word).lower()
+        if plain != word.lower():
+            words.setdefault(plain)
+    return ['<div hidden markdown="0">', f"<p>{' '.join(words)}</p>", "</div>", ""] if words else []
