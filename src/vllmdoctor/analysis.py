@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -43,11 +43,13 @@ def analyze_inputs(
     redact: bool = True,
     progress: Callable[[int], None] | None = None,
     vllm: Path | None = None,
+    site: str = "",
 ) -> Report:
     """Reads the inputs and reports on the last run in them.
 
     `paths` are logs ("-" is standard input), `nvidia_smi` files with nvidia-smi output, `progress` is told the bytes
-    read, `vllm` a vLLM (folder or table of messages) in which the source of an unrecognized failure is looked up.
+    read, `vllm` a vLLM (folder or table of messages) in which the source of an unrecognized failure is looked up, `site`
+    the address of the troubleshooting site whose pages the report names.
     Raises InputError when an input cannot be read, RuleError when a rule file is wrong.
     """
     if vllm is not None:
@@ -55,19 +57,43 @@ def analyze_inputs(
 
         check_source(vllm)
     catalogue = load_catalogue(language, rules_folders)
-    excerpts = read_inputs(
-        [*paths, *nvidia_smi],
+    excerpts = read_excerpts([*paths, *nvidia_smi], catalogue, stdin=stdin, progress=progress)
+    tables = set(nvidia_smi) - set(paths)
+    return analyze_excerpts(excerpts, catalogue, tables=tables, redact=redact, vllm=vllm, site=site)
+
+
+def read_excerpts(
+    paths: Sequence[str],
+    catalogue: Catalogue,
+    *,
+    stdin: BinaryIO | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Sequence[Excerpt]:
+    """The lines of the inputs; of large ones those that the catalogue has an eye on. Raises InputError."""
+    return read_inputs(
+        paths,
         stdin=stdin,
         literals=lambda: scan_literals(catalogue),
         block_literals=_BLOCK_LITERALS,
         progress=progress,
     )
-    tables = set(nvidia_smi) - set(paths)
+
+
+def analyze_excerpts(
+    excerpts: Sequence[Excerpt],
+    catalogue: Catalogue,
+    *,
+    tables: Collection[str] = (),
+    redact: bool = True,
+    vllm: Path | None = None,
+    site: str = "",
+) -> Report:
+    """The report on lines that were read. `tables` are the names of inputs that are nvidia-smi output."""
     forced = {index: "nvidia-smi" for index, excerpt in enumerate(excerpts) if excerpt.name in tables}
     log = read_log((line for excerpt in excerpts for line in excerpt.lines), sections=forced)
     diagnosis = diagnose_log(log, catalogue, excerpts)
     provenance = _provenance(diagnosis, vllm)
-    return build_report(diagnosis, catalogue, input_reports(excerpts, log), redact=redact, provenance=provenance)
+    return build_report(diagnosis, catalogue, input_reports(excerpts, log), redact=redact, provenance=provenance, site=site)
 
 
 def _provenance(diagnosis: Diagnosis, vllm: Path | None) -> Provenance | None:
@@ -107,4 +133,12 @@ def input_reports(excerpts: Sequence[Excerpt], log: Log) -> tuple[InputReport, .
     return tuple(InputReport(e.name, kinds, e.total_lines, e.notes, e.complete) for e in excerpts)
 
 
-__all__ = ["RawLine", "analyze_inputs", "diagnose_log", "input_reports", "scan_literals"]
+__all__ = [
+    "RawLine",
+    "analyze_excerpts",
+    "analyze_inputs",
+    "diagnose_log",
+    "input_reports",
+    "read_excerpts",
+    "scan_literals",
+]

@@ -44,6 +44,20 @@ class Message(str):
         return made
 
 
+class Counted(Message):
+    """A message about a number of things: singular and plural in, `{count}` is the number."""
+
+    __slots__ = ("number", "plural")
+    plural: str
+    number: int
+
+    def __new__(cls, singular: str, plural: str, number: int, /, **values: object) -> Counted:
+        values = {**values, "count": f"{number:,}"}
+        made = str.__new__(cls, (singular if number == 1 else plural).format(**values))
+        made.message, made.plural, made.number, made.values = singular, plural, number, values
+        return made
+
+
 def marked(message: str) -> str:
     """The message itself: marks it for extraction where its values are not known yet."""
     return message
@@ -59,7 +73,10 @@ def translated(text: str, translations: Translations | None) -> str:
         name: translated(value, translations) if isinstance(value, Message) else value
         for name, value in text.values.items()
     }
-    wording = translations.gettext(text.message)
+    if isinstance(text, Counted):
+        wording = translations.ngettext(text.message, text.plural, text.number)
+    else:
+        wording = translations.gettext(text.message)
     return wording.format(**values) if values else wording
 
 

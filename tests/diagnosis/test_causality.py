@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .helpers import diagnosis, roles, rule
+from vllmdoctor.diagnosis import diagnose
+from vllmdoctor.logs import RawLine, read_log
+
+from .helpers import catalogue, diagnosis, roles, rule
 
 WRAPPER = rule("wrapper", "Engine core initialization failed", role="consequence")
 
@@ -166,3 +169,44 @@ def test_the_worst_rank_decides_the_memory_of_a_finding() -> None:
         rule("little", r"too little \((?P<available_kv_gib>[\d.]+) GiB\)"),
     )
     assert found.findings[0].facts["available_kv_gib"].value == 2.25
+
+
+INSPECTION = """
+    ERROR 03-18 14:02:19 registry.py:315] Error in inspecting model architecture 'AcmeForCausalLM'
+    ERROR 03-18 14:02:19 registry.py:315] Traceback (most recent call last):
+    ERROR 03-18 14:02:19 registry.py:315]   File "/opt/vllm/registry.py", line 554, in _run_in_subprocess
+    ERROR 03-18 14:02:19 registry.py:315]     raise RuntimeError(f"Error raised in subprocess:"
+    ERROR 03-18 14:02:19 registry.py:315] RuntimeError: Error raised in subprocess:
+    {inner}
+    ValueError: Model architectures ['AcmeForCausalLM'] failed to be inspected. Please check the logs.
+    """
+
+
+def test_a_last_resort_is_the_answer_only_when_nothing_else_is_unexplained() -> None:
+    resort = rule(
+        "inspection", "Error in inspecting|Error raised in subprocess:|failed to be inspected", last_resort=True
+    )
+    assert diagnosis(INSPECTION.format(inner=""), resort).status == "failure"
+    inner = """ERROR 03-18 14:02:19 registry.py:315] Traceback (most recent call last):
+    ERROR 03-18 14:02:19 registry.py:315]   File "/opt/acme/model.py", line 3, in <module>
+    ERROR 03-18 14:02:19 registry.py:315]     import_things()
+    ERROR 03-18 14:02:19 registry.py:315] ZeroDivisionError: division by zero"""
+    found = diagnosis(INSPECTION.format(inner=inner), resort)
+    assert found.status == "unrecognized-failure"
+    assert found.unrecognized is not None
+    assert found.unrecognized.record.text == "ZeroDivisionError: division by zero"
+    assert roles(found) == {"inspection": "contributing"}
+    known = diagnosis(INSPECTION.format(inner=inner), resort, rule("zero", "division by zero"))
+    assert known.status == "failure"
+
+
+def test_a_server_that_became_ready_does_not_excuse_another_ones_failure() -> None:
+    start = "INFO 05-22 10:00:00 [r.py:1] vLLM API server version 0.11.0\nINFO 05-22 10:00:09 [r.py:1] Starting to load model x...\n"
+    failed = start + "ERROR 05-22 10:00:20 [r.py:1] ValueError: known trouble\n"
+    ready = start + "INFO 05-22 10:00:30 [r.py:1] x\nINFO:     Application startup complete."
+    both = [RawLine(n, i, line) for n, text in enumerate((failed, ready)) for i, line in enumerate(text.split("\n"), 1)]
+    log = read_log(both)
+    assert len(log.runs) == 1
+    assert diagnose(log, catalogue(rule("known", "known trouble"))).status == "failure"
+    one = [line._replace(input=0) for line in both]
+    assert diagnose(read_log(one), catalogue(rule("known", "known trouble"))).status == "healthy"

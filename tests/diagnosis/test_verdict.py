@@ -140,3 +140,16 @@ def test_an_exception_of_one_request_is_outlived_by_a_server_that_answers_the_ne
     after = '(APIServer pid=1) INFO:     192.0.2.9:51205 - "POST /v1/chat/completions HTTP/1.1" 200 OK\n'
     assert diagnosis(log).status == "unrecognized-failure"
     assert diagnosis(log + after).status == "healthy"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Failed to apply LlavaProcessor on data={'text': '<image>'} with kwargs={'truncation': False}",
+        "error: subprocess-exited-with-error\n\n× Getting requirements to build wheel did not run successfully.\n│ exit code: 1",
+        "Building wheels for collected packages: vllm\n  Building wheel for vllm (pyproject.toml): started\n"
+        "  error: subprocess-exited-with-error\n  × Building wheel for vllm (pyproject.toml) did not run successfully.",
+    ],
+)
+def test_last_words_without_an_exception_are_a_failure(text: str) -> None:
+    assert diagnosis(text).status == "unrecognized-failure"

@@ -76,3 +76,26 @@ def test_a_message_without_processes() -> None:
 def test_the_origin_is_the_line_of_the_message() -> None:
     found = memory_of_processes(records("first line\n\n" + OOM + "Process 4821 has 78.09 GiB memory in use."))
     assert [reading.origin.line for reading in found] == [3]
+
+
+def test_in_a_container_the_engine_is_the_one_that_holds_what_pytorch_says() -> None:
+    """A second engine may be larger: 8.42 + 0.31 GiB are PyTorch's own, so the engine is the process with 9.10 GiB."""
+    found = counted(
+        OOM + "Process 11 has 67.20 GiB memory in use. Process 12 has 9.10 GiB memory in use. Of the allocated memory "
+        "8.42 GiB is allocated by PyTorch, and 317.00 MiB is reserved by PyTorch but unallocated."
+    )
+    assert found == {"this_process_gib": 9.1, "other_processes_gib": 67.2}
+
+
+def test_of_two_that_could_be_it_the_engine_is_the_closer_one() -> None:
+    found = counted(
+        OOM + "Process 11 has 60.00 GiB memory in use. Process 12 has 18.00 GiB memory in use. Of the allocated memory "
+        "17.10 GiB is allocated by PyTorch, and 96.50 MiB is reserved by PyTorch but unallocated."
+    )
+    assert found == {"this_process_gib": 18.0, "other_processes_gib": 60.0}
+
+
+@pytest.mark.parametrize("who", ["Process 17", "Including non-PyTorch memory, this process"])
+def test_sizes_that_wsl_does_not_tell_are_no_sizes(who: str) -> None:
+    """2**64 - 1 bytes is how NVML says "not available"."""
+    assert counted(f"{OOM}{who} has 17179869184.00 GiB memory in use.") == {}

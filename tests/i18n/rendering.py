@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from vllmdoctor.facts.model import READ, Fact
 from vllmdoctor.report.build_fixes import fix_report
+from vllmdoctor.report.model import FixReport
 from vllmdoctor.report.rendering import Rendering, nothing_known
 from vllmdoctor.report.words import Words
+from vllmdoctor.rules.comments import COMMENT
 from vllmdoctor.rules.load import load_catalogue
 from vllmdoctor.rules.model import Catalogue, Rule
 
@@ -74,13 +76,33 @@ def texts_of(rule: Rule, rendering: Rendering) -> Iterator[Shown]:
 
 
 def commands_of(rule: Rule, rendering: Rendering) -> list[object]:
-    """What is to be typed: the fixes' commands in all forms, the checks' commands and expected log lines."""
+    """What is to be typed: the fixes' commands in all forms, the checks' commands and expected log lines.
+
+    Without the comments, which are in the reader's language (see `comments_of`).
+    """
     fixes = [fix_report(fix, 1, rendering) for fix in rule.fixes]
     checks = [
         (rendering.text(check.log) if check.log else "", rendering.machine(check.command) if check.command else "")
         for check in rule.verify
     ]
-    return [*((fix.id, fix.commands, dict(fix.arguments)) for fix in fixes), *checks]
+    return [
+        *((fix.id, [without_comments(form) for form in _forms(fix)], dict(fix.arguments)) for fix in fixes),
+        *checks,
+    ]
+
+
+def comments_of(rule: Rule, rendering: Rendering) -> list[str]:
+    """The comments in all forms of the fixes' commands, in order."""
+    forms = [form for fix in rule.fixes for form in _forms(fix_report(fix, 1, rendering))]
+    return [found["comment"] for form in forms for found in COMMENT.finditer(form)]
+
+
+def without_comments(command: str) -> str:
+    return COMMENT.sub("", command)
+
+
+def _forms(fix: FixReport) -> list[str]:
+    return [fix.commands.cli, fix.commands.python, fix.commands.compose, fix.commands.kubernetes]
 
 
 def prose(text: str) -> str:

@@ -17,13 +17,14 @@ from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
+from tests.i18n.english import english_runs
 from vllmdoctor.languages import LANGUAGES
 from vllmdoctor.locale.compiled import compiled_catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 TRANSLATIONS = LANGUAGES[1:]
 # The keywords of `make messages`.
-KEYWORDS = {"_": None, "_n": (1, 2), "Message": None}
+KEYWORDS = {"_": None, "_n": (1, 2), "Counted": (1, 2), "Message": None}
 
 each_language = pytest.mark.parametrize("language", TRANSLATIONS)
 
@@ -114,6 +115,30 @@ def test_wordings_take_the_values_of_their_message(language: str) -> None:
             values: dict[str, object] = dict.fromkeys(names, 7)
             assert message.format(**values)
             assert wording.format(**values)
+
+
+# Terms that stay in English (the glossaries say which) and names; the rest of an untouched wording is no word.
+KEPT = {
+    "vi": "attention backend chunked code cpu cuda decoding driver engine exit id kv cache mode pattern prefill signature "
+    "size sleep space speculative swap up vllm warm world".split(),
+    "ja": "chunked prefill vllm".split(),
+}
+PROPER = "compose docker gpu kubernetes lora python".split()
+
+
+@each_language
+def test_no_message_is_left_in_english(language: str) -> None:
+    """Neither as a whole nor as a sentence within its wording."""
+    known = {*KEPT[language], *PROPER}
+    untouched = [message for message, wording in wordings(language).items() if message == wording]
+    words = {message: re.findall(r"[A-Za-z]+", re.sub(r"\{[^{}]*\}|\w+_\w+", " ", message)) for message in untouched}
+    assert not [m for m, found in words.items() if any(word.lower() not in known for word in found)]
+    assert not [w for w in wordings(language).values() if english_runs(re.sub(r"\{[^{}]*\}", " | ", w))]
+
+
+def test_english_in_a_catalogue_is_noticed() -> None:
+    messages = [re.sub(r"\{[^{}]*\}", " | ", m) for m in messages_of_the_program() if len(m.split()) > 12]
+    assert sum(bool(english_runs(message)) for message in messages) > 0.9 * len(messages)
 
 
 @each_language

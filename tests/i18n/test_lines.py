@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from vllmdoctor.analysis import analyze_inputs
+from vllmdoctor.report.inline import within_sentence
 from vllmdoctor.report.text import write_rule, write_text
 from vllmdoctor.report.text.wrapping import stretches, wrapped, wrapped_plain
 from vllmdoctor.rules.load import load_catalogue
@@ -112,6 +113,7 @@ def test_lines_begin_and_end_as_they_may(text: str) -> None:
     [
         ("残りは 16.00 GiB です", 10, ["残りは", "16.00 GiB", "です"]),
         ("値をもっと大きくし`--max-len 9`に", 28, ["値をもっと大きくし", "`--max-len 9`に"]),
+        ("空き0.12 GiBに対して", 10, ["空き", "0.12 GiBに", "対して"]),
         ("割り当てた。", 10, ["割り当て", "た。"]),
         ("確保（割当）", 6, ["確保", "（割", "当）"]),
         ("割り当ては32,768トークン", 16, ["割り当ては", "32,768トークン"]),
@@ -138,3 +140,19 @@ def test_styles_and_code_stay_together() -> None:
 def test_stretches_are_in_order() -> None:
     found = stretches("割り当て 16.00 GiB を（割当）確保", 10)
     assert found == sorted(found)
+
+
+@pytest.mark.parametrize(
+    "language, text, shown",
+    [
+        ("en", "Some speed", "some speed"),
+        ("en", "Ray needs it", "Ray needs it"),
+        ("en", "PyTorch and a GPU", "PyTorch and a GPU"),
+        ("en", "GPU memory", "GPU memory"),
+        ("vi", "Độ trễ cao hơn", "độ trễ cao hơn"),
+        ("vi", "RAM của máy", "RAM của máy"),
+        ("ja", "Ray が必要です", "Ray が必要です"),
+    ],
+)
+def test_what_stands_behind_a_colon(language: str, text: str, shown: str) -> None:
+    assert within_sentence(text, language) == shown

@@ -1,4 +1,4 @@
-"""Every rule in three languages, with all facts known and with none: the same numbers, commands and directions."""
+"""Every rule in three languages, with all facts known and with none: the same numbers and commands, no English left."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from functools import cache
 
 import pytest
 
-from tests.i18n.rendering import CODE, NUMBER, Shown, catalogue_in, commands_of, prose, renderings, texts_of
+from tests.i18n.english import english_left, english_runs
+from tests.i18n.rendering import CODE, NUMBER, catalogue_in, commands_of, comments_of, prose, renderings, texts_of
+from vllmdoctor.report import words as w
+from vllmdoctor.report.build_fixes import fix_report
 from vllmdoctor.report.rendering import Rendering
+from vllmdoctor.report.words import Words
 from vllmdoctor.rules.model import Rule
 
 TRANSLATIONS = ("vi", "ja")
@@ -54,32 +58,25 @@ def test_texts_are_composed(language: str, state: int) -> None:
     assert not [t for t in all_texts(language, state).values() if t != unicodedata.normalize("NFC", t)]
 
 
-ENGLISH_WORDS = frozenset(
-    "the a an of is are was were be been to and or with without for that this these those not no from in on at by it "
-    "its has have had does do can cannot may must should when which what where how if then than more less most only "
-    "into out up down all any each every other another use uses used set give gives".split()
-)
-# Runs of English words that are names, not sentences.
-NAMES = ("out of memory", "is too old")
-
-
-def english_runs(text: str) -> list[str]:
-    """Four English words or more in a row, two of which are no names."""
-    plain = re.sub(r"“[^”]*”|\"[^\"]*\"|「[^」]*」|\([^()]*\)|<[^<>]*>", " | ", prose(text))
-    runs = re.findall(r"[A-Za-z'-]+(?: [A-Za-z'-]+){3,}", plain)
-    return [run for run in runs if sum(word.lower() in ENGLISH_WORDS for word in run.split()) >= 2 and run not in NAMES]
-
-
 @pytest.mark.parametrize("language", TRANSLATIONS)
 def test_no_english_sentence_is_left(language: str) -> None:
     found = {place: runs for place, text in all_texts(language, UNKNOWN).items() if (runs := english_runs(text))}
     assert not found
 
 
+@STATES
+@pytest.mark.parametrize("language", TRANSLATIONS)
+def test_no_sentence_of_the_english_text_is_left(language: str, state: int) -> None:
+    english, texts = all_texts("en", state), all_texts(language, state)
+    assert not {place: left for place in english if (left := english_left(texts[place], english[place]))}
+
+
 def test_english_sentences_are_noticed() -> None:
     texts = all_texts("en", UNKNOWN).values()
     long = [text for text in texts if len(prose(text).split()) >= 12]
     assert sum(bool(english_runs(text)) for text in long) > 0.9 * len(long)
+    assert all(english_left(text, text) for text in texts if re.search(r"[a-z]{2,}", prose(text)))
+    assert english_left("値を下げます。 Then start again with it.", "Lower it. Then start again with it.")
 
 
 # A count that English writes as a word: "one request" is 1件 in Japanese; "both ranks" 両方 or 2つ.
@@ -158,54 +155,34 @@ def test_commands_are_the_same(language: str, state: int) -> None:
         assert commands_of(translated_rules[name], rendering) == commands_of(rule, english), name
 
 
-UP = {
-    "en": r"\b(?:rais\w+|increas\w+|enlarg\w+|lengthen\w*|longer|larger|higher|bigger)\b",
-    "vi": r"\btăng\b|nâng|\bnới\b|dài hơn|lớn hơn|cao hơn|kéo dài|mở rộng",
-    "ja": r"上げ|増や|増え|増加|大き|高[くめい]|延ば|伸ば|長[くい]|引き上げ|広げ|拡大|延長",
-}
-DOWN = {
-    "en": r"\b(?:lower\w*|reduc\w+|decreas\w+|shrink\w*|shorten\w*|shorter|smaller|fewer)\b",
-    "vi": r"giảm|\bhạ\b|\bbớt\b|thu nhỏ|nhỏ hơn|ngắn hơn|thấp hơn|ít hơn|rút ngắn",
-    "ja": r"下げ|減ら|減る|減り|減少|小さ|低[くめい]|短[くい]|短縮|少な|縮|下が",
-}
-
-
-def direction(text: str, language: str) -> set[str]:
-    low = unicodedata.normalize("NFC", text).lower()
-    found = {name for name, words in (("up", UP), ("down", DOWN)) if re.search(words[language], low)}
-    return found
-
-
-@pytest.mark.parametrize("language", ["en", *TRANSLATIONS])
-def test_remedies_say_the_direction_in_which_they_turn(language: str) -> None:
-    remedies = catalogue_in(language).remedies
-    both = _setting(language)[1]
-    turned = [remedy for remedy in remedies.values() if remedy.direction]
-    assert len(turned) > 10
-    for remedy in turned:
-        other = {"up": "down", "down": "up"}[remedy.direction]
-        for rendering in both:
-            said = direction(rendering.text(remedy.title), language)
-            assert other not in said, f"{remedy.id}: {rendering.text(remedy.title)}"
-
-
 @STATES
 @pytest.mark.parametrize("language", TRANSLATIONS)
-def test_titles_turn_the_same_way_as_in_english(language: str, state: int) -> None:
-    """Of titles with one direction in them; a longer text may name several."""
-    english = all_texts("en", state)
-    texts = all_texts(language, state)
-    titles = [place for place in english if place[1].endswith("title")]
-    swapped = {}
-    for place in titles:
-        wanted, said = direction(english[place], "en"), direction(texts[place], language)
-        if len(wanted) == 1 and said and not wanted & said:
-            swapped[place] = (english[place], texts[place])
-    assert not swapped
+def test_comments_in_commands_are_translated(language: str, state: int) -> None:
+    """`# without --dtype`: the same options, other words."""
+    here, there = _setting(language), _setting("en")
+    options = re.compile(r"--[a-z-]+|[a-z]+(?:_[a-z]+)+|`[^`]+`")
+    seen = 0
+    for name, rule in there[0].items():
+        comments = zip(comments_of(here[0][name], here[1][state]), comments_of(rule, there[1][state]), strict=True)
+        for comment, english in comments:
+            seen += 1
+            assert comment != english, name
+            assert options.findall(comment) == options.findall(english), name
+            assert not re.search(r"\b(?:without|plus|before|the|and|after)\b", comment), name
+    assert seen > 50
 
 
-def test_a_swapped_direction_is_noticed() -> None:
-    assert direction("Raise `--max-model-len`", "en") == {"up"}
-    assert direction("Giảm --max-model-len", "vi") == {"down"}
-    assert direction("コンテキスト長を下げる", "ja") == {"down"}
-    assert Shown("title", "x").place == "title"
+@pytest.mark.parametrize("language", TRANSLATIONS)
+def test_estimates_are_called_so_in_every_language(language: str) -> None:
+    """A computed number in an effect is marked, unless the text calls it an estimate in its own words."""
+    marks = {name: Words(name)(w.ESTIMATE).strip() for name in ("en", language)}
+    effects = [place for place in all_texts("en", KNOWN) if place[1].endswith(".effect")]
+    marked = {place: [_effect(place, name).endswith(mark) for name, mark in marks.items()] for place in effects}
+    assert sum(english for english, _ in marked.values()) > 5
+    assert not [place for place, (english, here) in marked.items() if english != here]
+
+
+def _effect(place: tuple[str, str], language: str) -> str:
+    rules, both = _setting(language)
+    number = int(place[1].split(".")[1])
+    return fix_report(rules[place[0]].fixes[number], 1, both[KNOWN]).effect

@@ -59,7 +59,7 @@ def test_one_word_is_no_clear_question(capsys: pytest.CaptureFixture[str]) -> No
 def test_several_rules_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain", "hết bộ nhớ GPU", "--lang", "vi"]) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("Nhiều quy tắc nói về điều này")
+    assert shown.startswith("Nhiều quy tắc liên quan đến nội dung này")
     assert "cuda-oom" in shown
 
 

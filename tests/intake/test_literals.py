@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vllmdoctor.intake.literals import LiteralFinder, TextLiteralFinder, accelerator_wanted
+from vllmdoctor.intake.literals import LiteralFinder, accelerator_wanted
 
 pytest.importorskip("ahocorasick_rs")
 
@@ -54,8 +54,6 @@ def test_the_answers_stay_the_same_when_the_automaton_is_rebuilt_for_large_input
 def test_an_empty_literal_is_refused() -> None:
     with pytest.raises(ValueError, match="empty literal"):
         LiteralFinder([b"good", b""])
-    with pytest.raises(ValueError, match="empty literal"):
-        TextLiteralFinder([""])
 
 
 def test_the_environment_switches_the_accelerator_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,15 +64,5 @@ def test_the_environment_switches_the_accelerator_off(monkeypatch: pytest.Monkey
     assert not LiteralFinder([b"abcd"]).accelerated
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.text(max_size=200), st.lists(st.text(min_size=1, max_size=3), max_size=6))
-def test_texts_of_any_script_give_the_same_set(text: str, literals: list[str]) -> None:
-    literals += [text[2:5]] if text[2:5] else []
-    expected = {index for index, literal in enumerate(literals) if literal in text}
-    assert TextLiteralFinder(literals, use_accelerator=True).found(text) == expected
-    assert TextLiteralFinder(literals, use_accelerator=False).found(text) == expected
-
-
 def test_no_literals_find_nothing() -> None:
     assert list(LiteralFinder([]).find(b"text")) == []
-    assert TextLiteralFinder([]).found("text") == set()

@@ -54,3 +54,19 @@ def test_error_object_inside_another_message_is_unescaped() -> None:
 
 def test_broken_json_stays_text() -> None:
     assert read('{"message": "cut of').lines[0].text == '{"message": "cut of'
+
+
+def test_an_error_object_over_several_lines_reads_as_its_message() -> None:
+    body = {"object": "error", "message": "top_p must be in (0, 1]", "type": "BadRequestError", "code": 400}
+    log = read("$ curl -s http://localhost:8000/v1/completions | jq\n" + json.dumps(body, indent=2) + "\ndone")
+    assert [line.text for line in log.lines[1:]] == ["top_p must be in (0, 1] (type BadRequestError, code 400)", "done"]
+    assert [line.number for line in log.lines] == [1, 2, 8]
+    assert log.lines[1].section == "client"
+    answer = {"id": "cmpl-1", "choices": [{"text": "x"}]}
+    assert len(read(json.dumps(answer, indent=2)).lines) == json.dumps(answer, indent=2).count("\n") + 1
+    assert len(read('{\n  "error": {\n    "message": "cut').lines) == 3
+
+
+def test_an_error_that_is_one_word_and_a_shell_mark() -> None:
+    assert read('{"error":"Unauthorized"}').lines[0].text == "Unauthorized"
+    assert read('{"detail":"Not Found"}%').lines[0].text == "Not Found"

@@ -77,6 +77,18 @@ def test_single_prefixes(raw: str, text: str, process: str, level: str | None) -
     assert (line.text, line.process.label, line.level) == (text, process, level)
 
 
+def test_a_bar_after_the_time_goes_with_it() -> None:
+    raw = (
+        "2026-04-16 14:23:34.047 | Traceback (most recent call last):\n"
+        '2026-04-16 14:23:34.047 |   File "/opt/vllm/entrypoints/llm.py", line 10, in start\n'
+        "2026-04-16 14:23:34.047 |     self.load()\n"
+        "2026-04-16 14:23:34.048 | ValueError: no weights"
+    )
+    lines = read(raw).lines
+    assert [line.text for line in lines][0::3] == ["Traceback (most recent call last):", "ValueError: no weights"]
+    assert lines[1].text.startswith("  File ")
+
+
 @pytest.mark.parametrize(
     "message",
     [
@@ -114,3 +126,28 @@ def test_hostile_lines_are_read_in_time() -> None:
         garbage,
     ):
         assert read(text).lines
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "U | 2025-07-18 11:29:37.824 | worker |   | ",
+        "E | 13:15:51.444 | worker-0 | pid=123 | ",
+        "1 | 2025-06-11 13:15:51 | ServeReplica:default:VLLM | ujj4diu5 | ",
+        "| 2025-06-11 13:15:51 | worker | ",
+    ],
+)
+def test_the_columns_of_a_dashboard_come_off(prefix: str) -> None:
+    lines = ["ERROR 06-11 13:15:55 [core.py:500] EngineCore failed to start.", "Traceback (most recent call last):"]
+    lines += ['  File "/opt/vllm/core.py", line 1, in run', "    go()", "IndexError: list index out of range"]
+    records = read("\n".join(prefix + line for line in lines)).runs[0].records
+    assert [(record.level, record.text) for record in records] == [
+        ("ERROR", "EngineCore failed to start."),
+        (None, "IndexError: list index out of range"),
+    ]
+    assert records[1].frames[0].function == "run"
+
+
+def test_a_lone_line_of_a_dashboard_is_read_as_well() -> None:
+    log = read("U | 2025-07-18 11:29:37.824 | worker |   | AttributeError: 'torch.dtype' object has no attribute 'x'")
+    assert [record.exception for record in log.runs[0].records] == ["AttributeError"]

@@ -1,6 +1,7 @@
 import itertools
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,6 +83,18 @@ def test_headed_line_cut_by_a_narrow_window_gets_its_tail() -> None:
         "than desired GPU memory utilization (0.95, 90.22 GiB)."
     )
     assert found.text.endswith("than desired GPU memory utilization (0.95, 90.22 GiB).")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rocBLAS error: Could not initialize Tensile host: No devices found",
+        "terminate called after throwing an instance of 'c10::Error'",
+    ],
+)
+def test_message_of_another_program_is_no_tail_of_a_headed_line(line: str) -> None:
+    headed = "INFO 05-22 10:00:02 [parallel_state.py:1208] rank 0 in world size 1 is assigned as DP rank 0, PP rank 0"
+    assert [found.text for found in records(f"{headed}\n{line}")][1:] == [line]
 
 
 def test_same_header_twice_is_two_messages() -> None:
@@ -254,3 +267,11 @@ def test_every_line_with_text_is_in_some_record(lines: list[str]) -> None:
 def test_indices_count_the_records() -> None:
     assert [record.index for record in records(FAILED_START)] == list(range(len(records(FAILED_START))))
     assert raw_lines("a\nb")[1].number == 2
+
+
+def test_the_end_of_a_container_is_not_swallowed_by_the_error_before_it() -> None:
+    log = read("vllm-1  | vllm serve: error: unrecognized arguments: --max-model-length\nvllm-1 exited with code 2")
+    assert [record.text for record in log.runs[0].records] == [
+        "vllm serve: error: unrecognized arguments: --max-model-length",
+        "vllm-1 exited with code 2",
+    ]

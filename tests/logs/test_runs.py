@@ -56,5 +56,29 @@ def test_a_new_command_at_a_prompt_is_a_new_start() -> None:
 def test_inputs_with_banners_are_runs_and_others_join_the_run_before() -> None:
     smi = "+-----------------------------------------+\n| NVIDIA-SMI 550.54.15    Driver Version: 550.54.15   CUDA Version: 12.4 |"
     assert starts(FAILED_START, smi) == [(0, 1)]
-    assert starts(FAILED_START, FAILED_START) == [(0, 1), (1, 1)]
+    assert starts(FAILED_START, FAILED_START.replace("05-22", "05-23")) == [(0, 1), (1, 1)]
     assert starts(FAILED_START, "(Worker_TP1 pid=4) ERROR 05-22 10:00:20 [m.py:1] ValueError: x") == [(0, 1)]
+
+
+USAGE = "usage: vllm serve [model_tag] [options]\nvllm serve: error: unrecognized arguments: --max-model-length 8192\n"
+
+
+def test_a_usage_that_is_printed_again_is_another_start() -> None:
+    assert starts(USAGE * 3) == [(0, 1), (0, 3), (0, 5)]
+    assert starts("usage: vllm [-h] {chat,serve}\n" + USAGE) == [(0, 1)]
+    assert starts("\n".join(f"vllm-1  | {line}" for line in (USAGE * 2).splitlines())) == [(0, 1), (0, 3)]
+
+
+def test_the_same_error_after_a_restart_is_another_start() -> None:
+    error = "vllm serve: error: argument --port: invalid int value: 'x'\n"
+    assert starts((error + "vllm-1 exited with code 2 (restarting)\n") * 2 + error) == [(0, 1), (0, 3), (0, 5)]
+    assert starts(error * 3) == [(0, 1)]
+    other = "vllm serve: error: argument --port: invalid int value: 'y'\n"
+    assert starts(error + "db-1 exited with code 1 (restarting)\n" + other) == [(0, 1)]
+
+
+def test_what_stands_before_an_inputs_banner_belongs_to_its_start() -> None:
+    late = "INFO 05-23 09:59:00 [__init__.py:239] Automatically detected platform cuda.\n" + FAILED_START.replace(
+        "05-22", "05-23"
+    )
+    assert starts(FAILED_START, late) == [(0, 1), (1, 1)]

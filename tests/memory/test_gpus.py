@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -10,8 +12,10 @@ from hypothesis import strategies as st
 
 from vllmdoctor.errors import UsageError
 from vllmdoctor.facts.gpus.model import Gpu, Machine, MigDevice
+from vllmdoctor.facts.model import Origin
+from vllmdoctor.facts.table import Reading
 from vllmdoctor.memory.gpus import GpuChoice, GpuKind, gpu_from, gpu_names, named_gpu
-from vllmdoctor.memory.machine import planned_gpus
+from vllmdoctor.memory.machine import as_cuda_reports, planned_gpus
 
 
 @pytest.mark.parametrize(
@@ -126,3 +130,62 @@ def test_sources_that_do_not_fit_together(
 ) -> None:
     with pytest.raises(UsageError, match=words):
         planned_gpus(choice, gpus, machine)
+
+
+def listed() -> list[dict[str, object]]:
+    document = json.loads(files("vllmdoctor.memory").joinpath("gpus.json").read_text(encoding="utf-8"))
+    gpus: list[dict[str, object]] = document["gpus"]
+    return gpus
+
+
+SEEN = [
+    (entry["name"], size, printed)
+    for entry in listed()
+    for size, printed in zip([entry["gib"], *entry.get("also", [])], entry.get("nvidia_smi_mib", []), strict=False)  # type: ignore[misc]
+    if printed
+]
+
+
+@pytest.mark.parametrize("name, gib, printed_mib", SEEN)
+def test_cuda_has_a_little_less_than_nvidia_smi_prints(name: str, gib: float, printed_mib: int) -> None:
+    """The driver keeps 0.4 GiB and more, at most a twentieth."""
+    assert 0.95 * printed_mib <= gib * 1024 <= printed_mib - 200
+
+
+def test_most_sizes_were_seen_and_every_capability_exists() -> None:
+    assert len(SEEN) >= 38
+    known = {None, 6.0, 6.1, 7.0, 7.5, 8.0, 8.6, 8.7, 8.9, 9.0, 10.0, 10.3, 12.0, 12.1}
+    assert {entry["capability"] for entry in listed()} <= known
+
+
+@pytest.mark.parametrize(
+    "name, printed_mib, cuda_gib",
+    [  # as nvidia-smi prints it; the total in PyTorch's out of memory messages on such GPUs
+        ("NVIDIA GeForce RTX 5090", 32607, 31.34),
+        ("NVIDIA B200", 183359, 178.35),
+        ("NVIDIA B300 SXM6 AC", 275040, 267.69),
+        ("NVIDIA GB200", 189471, 184.31),
+        ("NVIDIA H200", 143771, 139.80),
+        ("NVIDIA GH200 480GB", 97871, 94.50),
+        ("NVIDIA L40S", 46068, 44.39),
+        ("NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887, 94.97),
+        ("NVIDIA RTX A6000", 49140, 47.40),
+        ("NVIDIA GeForce RTX 5060 Ti", 16311, 15.48),
+        ("NVIDIA A10G", 23028, 22.06),
+        ("NVIDIA X9000 of tomorrow", 65536, 64.0),
+    ],
+)
+def test_the_size_that_a_program_is_given(name: str, printed_mib: int, cuda_gib: float) -> None:
+    told = [
+        Reading("driver_version", "595.58.03", Origin(1, 1)),
+        Reading("gpu_name", name, Origin(1, 1)),
+        Reading("gpu_total_gib", round(printed_mib / 1024, 2), Origin(1, 1)),
+    ]
+    total = as_cuda_reports(told)[2]
+    assert (total.name, total.kind, total.origin) == ("gpu_total_gib", "computed", Origin(1, 1))
+    assert isinstance(total.value, float) and total.value == pytest.approx(cuda_gib, rel=0.02)
+
+
+def test_sizes_of_other_tools_stay() -> None:
+    told = [Reading("gpu_total_gib", 191.98, Origin(1, 1))]
+    assert as_cuda_reports(told) == told

@@ -18,8 +18,9 @@ from vllmdoctor.memory import receipt as r
 from vllmdoctor.memory.advice import UtilizationInterval
 from vllmdoctor.memory.picture import OUTSIDE, UNTOLD, cells, picture_of
 from vllmdoctor.memory.receipt import Receipt, receipt_of
+from vllmdoctor.report.receipt_rows import utilization_words
 from vllmdoctor.report.text.page import Page
-from vllmdoctor.report.text.receipt import utilization_words, write_receipt
+from vllmdoctor.report.text.receipt import write_receipt
 from vllmdoctor.report.words import Words
 
 TOLD = {

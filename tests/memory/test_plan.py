@@ -40,6 +40,7 @@ def test_kv_memory_against_what_vllm_printed(
         max_model_len=length,
     )
     assert abs(plan.kv_available_gib.best - printed_gib) <= 0.03 * plan.budget_gib
+    assert plan.kv_available_gib.low <= printed_gib <= plan.kv_available_gib.high
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_all_shows_every_form_cause_and_fact() -> None:
     shown = printed(made.failure(), show_all=True)
     for part in (
         'LLM(model="meta-llama/Llama-3.1-8B-Instruct", max_model_len=20480)',
-        'args: ["--model"',
+        '"--max-model-len", "20480"',
         "(ruled out; KV cache memory: 2.50 GiB)",
         "estimated_max_model_len  20,490 tokens  (estimate)",
         "gpu_memory_utilization   0.9  (default)",

@@ -34,7 +34,7 @@ def test_main_check_prints_and_fails(folder: Folder) -> None:
 def test_main_check_passes_a_good_folder(folder: Folder) -> None:
     printed: list[str] = []
     assert main_check(folder.write(), printed.append) == 0
-    assert printed == ["1 rules, 1 remedies, 2 facts", "no problems"]
+    assert printed == ["1 rule, 1 remedy, 2 facts", "no problems"]
 
 
 def test_remarks_do_not_fail(folder: Folder) -> None:

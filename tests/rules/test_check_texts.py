@@ -9,7 +9,6 @@ import pytest
 
 from tests.rules.helpers import Change, Folder, put
 from vllmdoctor.errors import RuleError
-from vllmdoctor.rules.build import Field
 from vllmdoctor.rules.check import stamp_translation
 from vllmdoctor.rules.check.folder import open_rule_folder
 from vllmdoctor.rules.check.markdown import MarkdownCheck, text_problems
@@ -17,6 +16,7 @@ from vllmdoctor.rules.check.names import NameCheck
 from vllmdoctor.rules.check.prose import Wording
 from vllmdoctor.rules.check.translations import TranslationCheck, translated_shares, wording_problems
 from vllmdoctor.rules.check.versions import VersionCheck
+from vllmdoctor.rules.fields import Field
 from vllmdoctor.rules.translate import digest_of
 
 

@@ -119,3 +119,10 @@ def test_a_relaxed_pattern_still_takes_real_text() -> None:
     assert relaxed.search("took 1.25 s on GPU 3")
     assert relaxed.search(f"took {FILLING} s")
     assert not relaxed.search("took ages s")
+
+
+def test_a_signature_that_asks_for_a_frame_takes_only_messages_raised_there() -> None:
+    asking = signature("is not supported", frames=r"vllm/config/\w{1,20}\.py verify ")
+    text = "this value is not supported"
+    assert linked(asking, template(text, file="vllm/config/model.py")) == "pattern"
+    assert linked(asking, template(text, file="vllm/lora/model.py")) == "none"

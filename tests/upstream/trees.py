@@ -87,6 +87,7 @@ def signature(
     raised: tuple[str, ...] = ("vllm/config/model.py",),
     scope: str = "error",
     unless: str = "",
+    frames: str = "",
 ) -> Signature:
     from vllmdoctor.rules.literals import required_literals
 
@@ -98,4 +99,5 @@ def signature(
         unless=unless,
         versions=VersionRange.parse(versions),
         raised=raised,
+        frames=frames,
     )

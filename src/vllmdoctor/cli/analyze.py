@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -13,6 +14,7 @@ from vllmdoctor.cli.progress import ReadingProgress
 from vllmdoctor.errors import UsageError
 from vllmdoctor.languages import Message
 from vllmdoctor.report.model import Report
+from vllmdoctor.report.pages import site_address
 
 TEXT, JSON, MARKDOWN, GITHUB = "text", "json", "markdown", "github"
 
@@ -48,6 +50,7 @@ def analyze_and_print(
             redact=redact,
             progress=progress,
             vllm=vllm,
+            site=site_address(os.environ),
         )
     if tee and output_format in (TEXT, GITHUB):
         print(file=sys.stderr)  # the log may have ended within a line

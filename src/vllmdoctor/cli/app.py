@@ -277,10 +277,10 @@ def plan(
     format: FormatOption = Format.TEXT,
     lang: LanguageOption = None,
 ) -> None:
-    from vllmdoctor.cli.plan import PlanOptions, plan_and_print
+    from vllmdoctor.cli.plan import plan_and_print
+    from vllmdoctor.memory.planning import PlanOptions
 
     options = PlanOptions(
-        model=model,
         gpu=gpu,
         gpus=gpus,
         max_model_len=max_model_len,
@@ -293,6 +293,5 @@ def plan(
         max_num_batched_tokens=max_num_batched_tokens,
         enforce_eager=enforce_eager,
         vllm_version=vllm_version or "",
-        nvidia_smi=nvidia_smi,
     )
-    raise typer.Exit(plan_and_print(options, as_json=format is Format.JSON))
+    raise typer.Exit(plan_and_print(model, options, nvidia_smi=nvidia_smi, as_json=format is Format.JSON))

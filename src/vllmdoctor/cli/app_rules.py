@@ -42,6 +42,7 @@ def list_rules(
 @rules_app.command("show", help=_("Show how a rule recognises its failure: patterns, conditions, versions, samples."))
 def show_rule(
     rule: Annotated[str, typer.Argument(metavar="ID", help=_("A rule's id."))],
+    lang: LanguageOption = None,
     rules: RulesOption = None,
 ) -> None:
     from vllmdoctor.cli.rules import print_rule
@@ -57,7 +58,9 @@ def check_rules(
     ] = None,
     lang: Annotated[
         Language | None,
-        typer.Option("--lang", help=_("Also ask for complete, fresh translations."), show_default=False),
+        typer.Option(
+            "--lang", help=_("Also ask for complete, fresh translations into this language."), show_default=False
+        ),
     ] = None,
     clean_corpus: Annotated[
         Path | None, typer.Option("--clean-corpus", metavar="DIR", help=_("Healthy logs that no rule may match."))
@@ -106,6 +109,7 @@ def compare_with_vllm(
     ],
     version: Annotated[str, typer.Option("--version", help=_("Its version, when the folder does not tell."))] = "",
     format: FormatOption = Format.TEXT,
+    lang: LanguageOption = None,
     rules: RulesOption = None,
 ) -> None:
     from vllmdoctor.cli.drift import print_drift
@@ -126,6 +130,7 @@ def write_rule(
         Path | None, typer.Option("--dir", metavar="DIR", help=_("Where to write it; default: the checkout's rules."))
     ] = None,
     vllm: VllmOption = None,
+    lang: LanguageOption = None,
     rules: RulesOption = None,
 ) -> None:
     from vllmdoctor.cli.rules_new import write_new_rule
@@ -134,7 +139,7 @@ def write_rule(
 
 
 @rules_app.command("stats", help=_("Count rules and signatures by category, role, origin, version, language."))
-def count_rules(format: FormatOption = Format.TEXT, rules: RulesOption = None) -> None:
+def count_rules(format: FormatOption = Format.TEXT, lang: LanguageOption = None, rules: RulesOption = None) -> None:
     from vllmdoctor.cli.rules_stats import print_stats
 
     print_stats(as_json=format is Format.JSON, rules_folders=rules or [])

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from vllmdoctor.cli.language import current_words
 from vllmdoctor.cli.output import flush_quietly, open_console, write_json
+from vllmdoctor.languages import Counted, Message
 from vllmdoctor.report.json import Json, json_text
+from vllmdoctor.report.text.page import filled
 from vllmdoctor.report.untrusted import neutral, shortened
+from vllmdoctor.report.words import Words
 from vllmdoctor.rules.load import load_catalogue
 from vllmdoctor.upstream.areas import AREAS, CHECKS
 from vllmdoctor.upstream.coverage import ASSERT, KINDS, Coverage, Share, kind_of
 from vllmdoctor.upstream.drift import Drift, drift_of, read_source
 from vllmdoctor.upstream.templates import RAISE, Template
 
+if TYPE_CHECKING:
+    from vllmdoctor.cli.columns import LabelledPage
+
 _UNCOVERED = 40
+_AREA_CELLS, _SHARE_CELLS, _KIND_CELLS = 20, 14, 10
 
 
 def print_drift(vllm: Path, version: str, *, as_json: bool, rules_folders: Sequence[Path]) -> int:
@@ -26,68 +35,85 @@ def print_drift(vllm: Path, version: str, *, as_json: bool, rules_folders: Seque
         if as_json:
             write_json(json_text(drift_document(drift)))
         else:
-            console = open_console()
-            for line in drift_lines(drift):
-                console.print(neutral(line), soft_wrap=True)
+            _write_drift(drift, current_words())
     flush_quietly()
     return 1 if drift.faults else 0
 
 
-def drift_lines(drift: Drift) -> Iterator[str]:
-    yield f"vLLM {drift.version}: {drift.templates:,} messages; {drift.signatures} signatures say that vLLM prints them"
-    yield ""
-    yield f"contradicted claims: {len(drift.faults)}"
-    for fault in drift.faults:
-        yield f"  {fault.rule} signature {fault.number}: {fault.text} ({fault.kind})"
-    if drift.unfound:
-        yield f"not among these messages, so not checked: {len(drift.unfound)}"
-        numbers: dict[str, list[str]] = {}
-        for place in drift.unfound:
-            numbers.setdefault(place.rule, []).append(str(place.number))
-        yield from (f"  {rule} signature {', '.join(signatures)}" for rule, signatures in numbers.items())
-    yield ""
-    yield from _coverage_lines(drift.coverage)
-    yield ""
-    yield from _uncovered_lines(drift.coverage.uncovered)
+def _write_drift(drift: Drift, words: Words) -> None:
+    from vllmdoctor.cli.columns import LabelledPage
 
-
-def _coverage_lines(coverage: Coverage) -> Iterator[str]:
-    yield "messages that a rule knows (of those, by a rule for a whole family)"
-    yield f"  {'':<18}" + "".join(f"{kind:>22}" for kind in KINDS)
-    for area in AREAS:
-        yield f"  {area.name:<18}" + "".join(
-            f"{_share_text(coverage.share([area.name], [kind])):>22}" for kind in KINDS
+    page = LabelledPage(open_console(), words)
+    page.paragraph(
+        Message(
+            "vLLM {version}: {messages}; {signatures}",
+            version=drift.version,
+            messages=Counted("{count} message", "{count} messages", drift.templates),
+            signatures=Counted(
+                "{count} signature says that vLLM prints it",
+                "{count} signatures say that vLLM prints them",
+                drift.signatures,
+            ),
         )
-    yield f"  {'all':<18}" + "".join(f"{_share_text(coverage.share(kinds=[kind])):>22}" for kind in KINDS)
-    yield f"  start-up checks ({', '.join(CHECKS)})"
-    checks = [coverage.share(CHECKS, [kind]) for kind in (RAISE, ASSERT)]
-    yield "    raises {}, asserts {}".format(*map(_share_text, checks))
-    yield "    that an operator may cause: raises {}, asserts {}".format(*map(_operator_text, checks))
-    yield "  by category of the rule: " + ", ".join(f"{name} {count}" for name, count in coverage.categories.items())
-    yield f"  left out: {coverage.wordless} that print nothing but a value"
+    )
+    page.heading(Message("contradicted claims: {count}", count=len(drift.faults)))
+    for fault in drift.faults:
+        place = Message("{rule} signature {numbers}", rule=fault.rule, numbers=fault.number)
+        page.paragraph(neutral(f"{words.said(place)}: {words.said(fault.text)} ({fault.kind})"), 2)
+    if drift.unfound:
+        page.paragraph(Message("not among these messages, so not checked: {count}", count=len(drift.unfound)))
+        numbers: dict[str, list[str]] = {}
+        for unfound in drift.unfound:
+            numbers.setdefault(unfound.rule, []).append(str(unfound.number))
+        for rule, signatures in numbers.items():
+            page.paragraph(Message("{rule} signature {numbers}", rule=rule, numbers=", ".join(signatures)), 2)
+    _write_coverage(page, drift.coverage)
+    _write_uncovered(page, drift.coverage.uncovered)
 
 
-def _share_text(share: Share) -> str:
-    if not share.total:
-        return "-"
-    family = f" ({share.generic})" if share.generic else ""
-    return f"{share.known}/{share.total}{family} {share.percent:.0f} %"
+def _write_coverage(page: LabelledPage, coverage: Coverage) -> None:
+    said = page.words.said
+    page.heading(Message("messages that a rule knows"))
+    rows = [("", list(KINDS))]
+    rows += [(said(a.name), [_known(coverage.share([a.name], [kind])) for kind in KINDS]) for a in AREAS]
+    rows.append((said(Message("all")), [_known(coverage.share(kinds=[kind])) for kind in KINDS]))
+    for label, cells in rows:
+        page.page.line("  " + filled(label, _AREA_CELLS) + "".join(f"{cell:>{_SHARE_CELLS}}" for cell in cells))
+    family = ", ".join(f"{kind} {coverage.share(kinds=[kind]).generic:,}" for kind in KINDS)
+    page.paragraph(Message("of those by a rule for a whole family: {counts}", counts=family), 2)
+    names = page.words.listed(map(said, CHECKS))
+    page.paragraph(Message("start-up checks ({areas})", areas=names), 2)
+    checks = [(kind, coverage.share(CHECKS, [kind])) for kind in (RAISE, ASSERT)]
+    page.paragraph(", ".join(f"{kind} {_known(share)}" for kind, share in checks), 4)
+    by_operator = ", ".join(f"{kind} {_known_of_operators(share)}" for kind, share in checks)
+    page.paragraph(Message("that an operator may cause: {shares}", shares=by_operator), 4)
+    categories = ", ".join(f"{name} {count}" for name, count in coverage.categories.items())
+    page.paragraph(Message("by category of the rule: {counts}", counts=categories), 2)
+    page.paragraph(Message("left out: {count} that print nothing but a value", count=coverage.wordless), 2)
 
 
-def _operator_text(share: Share) -> str:
+def _known(share: Share) -> str:
+    return f"{share.known}/{share.total} {share.percent:.0f} %" if share.total else "-"
+
+
+def _known_of_operators(share: Share) -> str:
     if not share.operator_facing:
         return "-"
     return f"{share.known}/{share.operator_facing} {share.operator_percent:.0f} %"
 
 
-def _uncovered_lines(uncovered: Sequence[Template]) -> Iterator[str]:
-    yield f"messages that no rule knows: {len(uncovered):,}, the most important first"
+def _write_uncovered(page: LabelledPage, uncovered: Sequence[Template]) -> None:
+    page.heading(Message("messages that no rule knows: {count}, the most important first", count=f"{len(uncovered):,}"))
     for template in uncovered[:_UNCOVERED]:
-        versions = f"{template.first_version} to {template.last_version}" if template.first_version else ""
-        yield f"  {kind_of(template):<8}{template.file} {versions}"
-        yield f"          {shortened(template.text, 160)}"
+        first, last = template.first_version, template.last_version
+        versions = page.words.said(Message("{first} to {last}", first=first, last=last)) if first else ""
+        page.beside(f"  {kind_of(template)}", neutral(f"{template.file} {versions}"), _KIND_CELLS)
+        page.paragraph(neutral(shortened(template.text, 160)), _KIND_CELLS)
     if len(uncovered) > _UNCOVERED:
-        yield f"  {len(uncovered) - _UNCOVERED:,} more with --format json"
+        more = Counted(
+            "{count} more with --format json", "{count} more with --format json", len(uncovered) - _UNCOVERED
+        )
+        page.paragraph(more, 2)
 
 
 def drift_document(drift: Drift) -> dict[str, Json]:

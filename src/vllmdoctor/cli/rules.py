@@ -7,11 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from vllmdoctor.cli.explain import unknown_rule
+from vllmdoctor.cli.language import current_words
 from vllmdoctor.cli.output import flush_quietly, open_console, write_json
 from vllmdoctor.errors import UsageError
 from vllmdoctor.languages import Message
+from vllmdoctor.languages import marked as _
+from vllmdoctor.report.words import Words
 from vllmdoctor.rules.load import checkout_rules, load_catalogue
 from vllmdoctor.rules.model import CATEGORIES, Rule, Signature
+
+_CONDITION_CELLS = 31
 
 
 def print_rules(category: str | None, *, as_json: bool, language: str, rules_folders: Sequence[Path]) -> None:
@@ -39,13 +44,19 @@ def _write_list(rules: Sequence[Rule], titles: dict[str, str], as_json: bool) ->
         fields = ("id", "category", "role", "severity", "phase")
         write_json(json_text([{**{f: getattr(r, f) for f in fields}, "title": titles[r.id]} for r in rules]))
         return
-    from vllmdoctor.report.text.inline import inline_text
+    from rich.text import Text
 
-    console = open_console()
+    from vllmdoctor.report.text.inline import inline_text
+    from vllmdoctor.report.text.page import Page
+
+    page = Page(open_console())
     widest = max((len(rule.id) for rule in rules), default=0)
     for rule in rules:
-        row = inline_text(f"{rule.category:<12} {rule.id:<{widest}}  ").append_text(inline_text(titles[rule.id]))
-        console.print(row, soft_wrap=True)
+        first, title = Text(f"{rule.category:<12} {rule.id:<{widest}}  "), inline_text(titles[rule.id])
+        if page.console.is_terminal:
+            page.hanging(first, title, first.cell_len)
+        else:  # one line for each, whatever reads it
+            page.line(first.append_text(title))
 
 
 def print_rule(rule_id: str, *, rules_folders: Sequence[Path]) -> None:
@@ -53,47 +64,47 @@ def print_rule(rule_id: str, *, rules_folders: Sequence[Path]) -> None:
     rule = catalogue.rule(rule_id)
     if rule is None:
         raise unknown_rule(rule_id, catalogue)
-    console = open_console()
     with suppress(BrokenPipeError):
-        for line in rule_lines(rule):
-            console.print(line, soft_wrap=True)
+        _write_rule(rule, current_words())
     flush_quietly()
 
 
-def rule_lines(rule: Rule) -> list[str]:
+def _write_rule(rule: Rule, words: Words) -> None:
     """What decides: the rule's place among the others, then each signature with its limits."""
-    lines = [
-        f"id            {rule.id}" + (" (your rule)" if rule.user_supplied else ""),
-        f"category      {rule.category}",
-        f"role          {rule.role}",
-        f"severity      {rule.severity}",
-        f"phase         {rule.phase}",
-    ]
-    lists = {"explained by": rule.explained_by, "related": rule.related, "old ids": rule.aliases}
-    lines += [f"{label:<13} {', '.join(values)}" for label, values in lists.items() if values]
+    from vllmdoctor.cli.columns import LabelledPage
+
+    page = LabelledPage(open_console(), words)
+    place = {_("id"): rule.id, _("category"): rule.category, _("role"): rule.role}
+    place |= {_("severity"): rule.severity, _("phase"): rule.phase}
+    if rule.user_supplied:
+        place["id"] = words.said(Message("{id} (your rule)", id=rule.id))
+    lists = {_("explained by"): rule.explained_by, _("related"): rule.related, _("old ids"): rule.aliases}
+    page.rows(place | {label: ", ".join(ids) for label, ids in lists.items()})
     for number, signature in enumerate(rule.signatures, 1):
-        lines += ["", f"signature {number}", *signature_lines(signature)]
+        page.heading(Message("signature {number}", number=number))
+        page.rows(signature_fields(signature), indent=2, kept=True)
     conditions = [*((c.id, c.when) for c in rule.causes), *((fix.id, fix.when) for fix in rule.fixes)]
     conditions += [(c.id, c.when) for c in rule.does_not_help] + [(v.id, v.when) for v in rule.verify]
-    if any(when for _, when in conditions):
-        lines += ["", "conditions"]
-        lines += [f"  {name:<28} {when.source}" for name, when in conditions if when]
-    return lines
+    shown = [(name, when.source) for name, when in conditions if when]
+    if shown:
+        page.heading(Message("conditions"))
+        for name, source in shown:
+            page.beside(f"  {name}", source, _CONDITION_CELLS)
 
 
-def signature_lines(signature: Signature) -> list[str]:
-    fields = {
-        "pattern": signature.pattern,
-        "scope": signature.scope,
-        "unless": signature.unless,
-        "frames": signature.frames,
-        "when": signature.when.source if signature.when else "",
-        "phases": ", ".join(signature.phases),
-        "versions": signature.versions.text,
-        "raised in": ", ".join(signature.raised),
+def signature_fields(signature: Signature) -> dict[str, str]:
+    """Label → value; a signature with several samples has them on a line each."""
+    return {
+        _("pattern"): signature.pattern,
+        _("scope"): signature.scope,
+        _("unless"): signature.unless,
+        _("frames"): signature.frames,
+        _("when"): signature.when.source if signature.when else "",
+        _("phases"): ", ".join(signature.phases),
+        _("versions"): signature.versions.text,
+        _("raised in"): ", ".join(signature.raised),
+        _("sample"): "\n".join(" ".join(sample.split()) for sample in signature.samples),
     }
-    lines = [f"  {label:<11} {value}" for label, value in fields.items() if value]
-    return [*lines, *(f"  sample      {' '.join(sample.split())}" for sample in signature.samples)]
 
 
 def stamp(rule_id: str, language: str, folder: Path | None) -> None:
@@ -115,11 +126,20 @@ def check_folder(folder: Path | None, language: str | None, clean_corpus: Path |
     chosen = folder or checkout_rules()
     if chosen is None:
         raise UsageError(Message("name the rules folder to check: `vllmdoctor rules check my-rules/`"))
-    console = open_console()
+    from rich.text import Text
+
+    from vllmdoctor.report.text.page import Page
+
+    page, words = Page(open_console()), current_words()
+
+    def show(line: Message) -> None:
+        if page.console.is_terminal:
+            page.hanging(Text(), Text(words.said(line)), 0)
+        else:  # one line for each, whatever reads it
+            page.line(words.said(line))
+
     try:
-        code = main_check(
-            chosen, lambda line: console.print(line, soft_wrap=True), language=language, clean_corpus=clean_corpus
-        )
+        code = main_check(chosen, show, language=language, clean_corpus=clean_corpus)
     except BrokenPipeError:
         code = 1
     flush_quietly()

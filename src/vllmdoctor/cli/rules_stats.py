@@ -8,8 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from vllmdoctor.cli.language import current_words
 from vllmdoctor.cli.output import flush_quietly, open_console, write_json
+from vllmdoctor.languages import Counted, Message
+from vllmdoctor.languages import marked as _
 from vllmdoctor.report.json import Json, json_text
+from vllmdoctor.report.words import Words
+from vllmdoctor.rules.counts import counted_things
 from vllmdoctor.rules.load import checkout_rules, load_bundle, load_catalogue
 from vllmdoctor.rules.model import CATEGORIES, ROLES, SEVERITIES, Catalogue, Signature
 from vllmdoctor.rules.versions import Release
@@ -41,9 +46,7 @@ def print_stats(*, as_json: bool, rules_folders: Sequence[Path]) -> None:
         if as_json:
             write_json(json_text(_document(stats)))
         else:
-            console = open_console()
-            for line in stats_lines(stats):
-                console.print(line, soft_wrap=True)
+            _write_stats(stats, current_words())
     flush_quietly()
 
 
@@ -98,22 +101,39 @@ def _fixtures(rule_ids: set[str]) -> int | None:
     return sum(path.parent.name in rule_ids for path in found)
 
 
-def stats_lines(stats: Stats) -> Iterator[str]:
-    yield f"{stats.rules} rules, {stats.remedies} remedies, {stats.facts} facts"
-    yield f"{stats.signatures} signatures with {stats.samples} samples"
+def _write_stats(stats: Stats, words: Words) -> None:
+    from vllmdoctor.cli.columns import LabelledPage
+
+    page = LabelledPage(open_console(), words)
+    page.paragraph(counted_things(stats.rules, stats.remedies, stats.facts))
+    signatures = Counted("{count} signature", "{count} signatures", stats.signatures)
+    samples = Counted("{count} sample", "{count} samples", stats.samples)
+    page.paragraph(Message("{signatures} with {samples}", signatures=signatures, samples=samples))
     groups = {
-        "category": stats.categories,
-        "role": stats.roles,
-        "severity": stats.severities,
-        "printed by": stats.origins,
-        "languages": stats.languages,
+        _("category"): stats.categories,
+        _("role"): stats.roles,
+        _("severity"): stats.severities,
+        _("printed by"): stats.origins,
+        _("languages"): stats.languages,
     }
-    for label, counts in groups.items():
-        yield f"{label:<13} " + ", ".join(f"{name} {count}" for name, count in counts.items())
-    span = f"{stats.oldest_version} to {stats.newest_version} and later"
-    yield f"{'vLLM':<13} {span}; {stats.open_ended} signatures without a last version"
-    if stats.fixtures is not None:
-        yield f"{'fixtures':<13} {stats.fixtures} of {stats.rules} rules have logs of their own"
+    rows = {label: ", ".join(f"{name} {count:,}" for name, count in counts.items()) for label, counts in groups.items()}
+    page.rows(rows | {label: words.said(text) for label, text in _sentences(stats).items()})
+
+
+def _sentences(stats: Stats) -> dict[str, Message]:
+    open_ended = Counted(
+        "{count} signature without a last version", "{count} signatures without a last version", stats.open_ended
+    )
+    span = Message(
+        "{oldest} to {newest} and later; {open_ended}",
+        oldest=stats.oldest_version,
+        newest=stats.newest_version,
+        open_ended=open_ended,
+    )
+    if stats.fixtures is None:
+        return {_("vLLM"): span}
+    fixtures = Message("{count} of {total} rules have logs of their own", count=stats.fixtures, total=stats.rules)
+    return {_("vLLM"): span, _("fixtures"): fixtures}
 
 
 def _document(stats: Stats) -> Json:

@@ -24,9 +24,11 @@ from vllmdoctor.diagnosis.verdict import Verdict, rejected_requests, verdict_on
 from vllmdoctor.facts.command import user_command
 from vllmdoctor.facts.counted import counted_facts
 from vllmdoctor.facts.model import Fact
+from vllmdoctor.facts.named import named_facts
 from vllmdoctor.facts.read import read_facts
 from vllmdoctor.facts.table import FactMap, Reading, combined, completed, lookup_in
 from vllmdoctor.logs.model import Log, Run
+from vllmdoctor.memory.machine import as_cuda_reports
 from vllmdoctor.rules.guarded import too_slow
 from vllmdoctor.rules.model import Catalogue, Rule
 
@@ -51,6 +53,7 @@ def diagnose(log: Log, catalogue: Catalogue, machine_facts: Sequence[Reading] = 
     """`machine_facts` are readings from nvidia-smi and the like; what the log itself says wins over them."""
     if not log.runs:
         return Diagnosis(NO_VLLM_LOG, (), combined(machine_facts, catalogue.facts), ())
+    machine_facts = as_cuda_reports(machine_facts)
     judged = [_judge(run, catalogue, machine_facts) for run in log.runs]
     last = judged[-1]
     status = _overall(last, log)
@@ -72,7 +75,8 @@ def diagnose(log: Log, catalogue: Catalogue, machine_facts: Sequence[Reading] = 
 def _judge(run: Run, catalogue: Catalogue, machine_facts: Sequence[Reading]) -> _Judged:
     book = catalogue.facts
     state = read_state(run.records, book)
-    log_readings = [*read_facts(run.records, book), *counted_facts(run.records)]
+    read = read_facts(run.records, book)
+    log_readings = [*read, *counted_facts(run.records), *named_facts(read)]
     told = {reading.name for reading in log_readings}
     readings = [*(r for r in machine_facts if r.name not in told), *log_readings]
     matches = [m for m in find_matches(state, catalogue) if not _is_shutdown_noise(m.position, state)]

@@ -72,7 +72,7 @@ def _was_survived(matches: Sequence[Match], state: RunState) -> bool:
     last = max(match.position for match in matches)
     if matches[0].rule.severity != "fatal":
         return False
-    return not state.ready[last] and any(state.ready[last + 1 :]) or (state.ready_at_end and not state.ready[last])
+    return not state.ready[last] and state.outlived_by_start(last)
 
 
 def _explanation(name: str, alive: Mapping[str, Sequence[Match]], state: RunState) -> str:

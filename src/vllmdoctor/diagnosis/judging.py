@@ -17,6 +17,7 @@ from vllmdoctor.diagnosis.model import (
 )
 from vllmdoctor.diagnosis.state import RunState
 from vllmdoctor.facts.counted import memory_of_processes
+from vllmdoctor.facts.model import READ
 from vllmdoctor.facts.read import facts_in
 from vllmdoctor.facts.table import FactMap, Reading, combined, completed, lookup_in
 from vllmdoctor.rules.expressions import UNKNOWN, Expression, Lookup, Value
@@ -32,7 +33,8 @@ def finding_of(placed: Placed, state: RunState, facts: FactMap, catalogue: Catal
     """The finding with the facts of its own evidence on top of those of the run."""
     book = catalogue.facts
     own = _own_facts(placed, book)
-    known = completed({**{n: f for n, f in facts.items() if f.kind == "read"}, **own}, book)
+    told = {name: fact for name, fact in facts.items() if fact.kind == READ or fact.origin}  # the rest follows anew
+    known = completed({**told, **own}, book)
     lookup = lookup_in(known)
     rule = placed.rule
     return Finding(

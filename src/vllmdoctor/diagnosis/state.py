@@ -34,6 +34,14 @@ class RunState:
     served_at: Sequence[int]  # positions of signs that requests are answered
     ever_ready: bool
     last_phase: str
+    never_ready_inputs: frozenset[int] = frozenset()  # those that show a start of their own, and nothing of its success
+
+    def outlived_by_start(self, position: int) -> bool:
+        """The server became ready after this record, and not another one whose log was given as well."""
+        return not self.in_failed_input(position) and (self.ready_at_end or any(self.ready[position + 1 :]))
+
+    def in_failed_input(self, position: int) -> bool:
+        return self.records[position].first.input in self.never_ready_inputs
 
     def is_error(self, position: int) -> bool:
         """True for exceptions, error lines, and lines outside of any logger, unless they are known noise or an echo."""
@@ -84,6 +92,7 @@ def read_state(records: Sequence[Record], book: FactBook) -> RunState:
         served_at=walk.served_at,
         ever_ready=walk.ever_ready,
         last_phase=walk.latest,
+        never_ready_inputs=frozenset(walk.starting_inputs - walk.ready_inputs),
     )
 
 
@@ -98,6 +107,8 @@ class _Walk:
         self.served_at: list[int] = []
         self.interrupted_at: int | None = None
         self.latest = ""
+        self.starting_inputs: set[int] = set()
+        self.ready_inputs: set[int] = set()
         self._by_process: dict[Process, tuple[int, str]] = {}
         self._errors = False
 
@@ -110,6 +121,7 @@ class _Walk:
                 self._enter(mark.phase, record, position)
             elif mark.mark == "ready":
                 self.ready = self.ever_ready = True
+                self.ready_inputs.add(record.first.input)
                 if _SERVED.search(record.text):
                     self.served_at.append(position)
             elif self.interrupted_at is None and (
@@ -137,6 +149,8 @@ class _Walk:
         if phase in _STARTING:
             self.ready = False
             self.interrupted_at = None
+            if record.first.headed:
+                self.starting_inputs.add(record.first.input)
         self.latest = phase
         self._by_process[record.process] = (position, phase)
 

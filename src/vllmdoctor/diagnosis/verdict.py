@@ -24,6 +24,7 @@ _LAST_WORDS = re.compile(
     r"|terminate called)\b[:, ]"
     r"|^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: |$)"
     r"|exited with (?:code|status) [1-9]|core dumped"
+    r"|^Failed to apply \w{1,80} on data=|error: subprocess-exited-with-error|\) did not run successfully\."
 )
 _WORDS = re.compile(r"[A-Za-z]{3}")
 _EXIT_CODE = re.compile(r"SystemExit(?:: \d{1,3})?")
@@ -115,9 +116,10 @@ def _survived(position: int, state: RunState) -> bool:
     An exception of a ready server is outlived when requests are served after it: it belonged to one request.
     """
     record = state.records[position]
-    later = range(position + 1, len(state.records))
     if not state.ready[position]:
-        return any(state.ready[p] for p in later) or (state.ready_at_end and position + 1 < len(state.records))
+        return state.outlived_by_start(position)
+    if state.in_failed_input(position):
+        return False
     return state.ready_at_end and (record.kind != "exception" or any(place > position for place in state.served_at))
 
 
@@ -146,11 +148,14 @@ def _chain_is_matched(record: Record, state: RunState, matched: frozenset[int]) 
 def _outweighs(suspect: Record, root: Placed, state: RunState) -> bool:
     """True when an unrecognised exception must be the cause rather than the rule that matched something else.
 
-    A warning is no cause while an exception stands unexplained; what only observes that a process is gone follows from
-    an exception printed before; and an exception of a deeper process that was printed before comes first.
+    A warning and a last resort are no cause while an exception stands unexplained; what only observes that a process is
+    gone follows from an exception printed before; and an exception of a deeper process that was printed before comes
+    first.
     """
     if suspect.kind != "exception":
         return False
+    if root.rule.last_resort:
+        return True
     decisive = root.decisive
     if root.rule.observes and suspect.index < decisive.record.index:
         return True

@@ -1,7 +1,7 @@
 """Paths in, the lines worth reading (all of a small input, the telling ones of a large input) out."""
 
 from vllmdoctor.intake.excerpt import Excerpt, read_excerpt, read_inputs
-from vllmdoctor.intake.literals import LiteralFinder, TextLiteralFinder
+from vllmdoctor.intake.literals import LiteralFinder
 from vllmdoctor.intake.source import Source
 from vllmdoctor.intake.sources import open_sources
 
@@ -9,7 +9,6 @@ __all__ = [
     "Excerpt",
     "LiteralFinder",
     "Source",
-    "TextLiteralFinder",
     "open_sources",
     "read_excerpt",
     "read_inputs",

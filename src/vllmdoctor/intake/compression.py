@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import zlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Protocol
@@ -216,11 +217,7 @@ def _zstd_factory(name: str) -> Callable[[], tuple[_Decoder, Step]]:
     try:
         import zstandard
     except ImportError:
-        raise InputError(
-            name,
-            Message("zstandard data, and the Python package zstandard is not installed"),
-            Message("Install it, or run: zstd -dc {name} | vllmdoctor analyze -", name=name),
-        ) from None
+        return _library_zstd_factory(name)
 
     def new_decoder() -> tuple[_Decoder, Step]:
         decoder = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
@@ -243,6 +240,20 @@ def _zstd_factory(name: str) -> Callable[[], tuple[_Decoder, Step]]:
         return frame, step
 
     return new_decoder
+
+
+def _library_zstd_factory(name: str) -> Callable[[], tuple[_Decoder, Step]]:
+    """Python 3.14 and later bring zstandard along; a browser has nothing else."""
+    try:
+        zstd = importlib.import_module("compression.zstd")
+    except ImportError:
+        raise InputError(
+            name,
+            Message("zstandard data, and the Python package zstandard is not installed"),
+            Message("Install it, or run: zstd -dc {name} | vllmdoctor analyze -", name=name),
+        ) from None
+    limits = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_BYTES.bit_length() - 1}
+    return lambda: _with_limit(zstd.ZstdDecompressor(options=limits), zstd.ZstdError)
 
 
 class _ZstdFrame:

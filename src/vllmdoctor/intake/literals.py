@@ -1,4 +1,4 @@
-"""Literals and a block of bytes (or a text) in, the places (or the set) of the literals that occur in it out."""
+"""Literals and a block of bytes in, the places of the literals that occur in it out."""
 
 from __future__ import annotations
 
@@ -110,27 +110,3 @@ def _by_offset(hit: Hit) -> Hit:
 
 def _by_end(match: Match) -> int:
     return match[2]
-
-
-class TextLiteralFinder:
-    """Tells which of many literals occur in a text."""
-
-    def __init__(self, literals: Sequence[str], *, use_accelerator: bool | None = None) -> None:
-        self.literals = tuple(literals)
-        self._accelerated = bool(self.literals) and accelerator_wanted(use_accelerator)
-        self._finder: LiteralFinder | None = None
-        if any(not literal for literal in self.literals):
-            raise ValueError("an empty literal would occur everywhere")
-
-    def found(self, text: str) -> set[int]:
-        """The indexes of the literals that occur in `text`."""
-        if not self._accelerated:
-            return {index for index, literal in enumerate(self.literals) if literal in text}
-        if self._finder is None:
-            # UTF-8 is self-synchronising: a text holds a literal exactly when its bytes hold the literal's bytes.
-            self._finder = LiteralFinder([_utf8(literal) for literal in self.literals], use_accelerator=True)
-        return {index for index, _ in self._finder.find(_utf8(text))}
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

@@ -38,7 +38,7 @@ _LAST = (
     r"|StopAsyncIteration|GeneratorExit"
     r"|TimeoutExpired|CancelledError|OutOfResources|BackendCompilerFailed|Unsupported"
     r"|InternalTorchDynamoError|Exception|ExceptionGroup"
-    r"|BaseExceptionGroup|EntryNotFound|RepositoryNotFound|HFValidationError|Empty|Full"
+    r"|BaseExceptionGroup|EntryNotFound|RepositoryNotFound|HFValidationError|Empty|Full|gaierror"
 )
 _STRONG = re.compile(rf"(?P<name>{_NAME}(?:{_LAST}))(?:: ?(?=\S|$)|\s*$)")
 _WEAK = re.compile(r"(?P<name>(?:[A-Za-z_]\w*\.){1,12}[A-Za-z_]\w*|[A-Z]\w{2,60})(?::(?: |$)|$)")

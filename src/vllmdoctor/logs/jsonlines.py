@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vllmdoctor.logs.headers import LEVELS
-from vllmdoctor.logs.model import NO_PROCESS, Process
+from vllmdoctor.logs.model import NO_PROCESS, Process, RawLine
 from vllmdoctor.logs.processes import process_of
 
 _MESSAGE_KEYS = ("log", "message", "msg", "textPayload", "line", "MESSAGE", "event", "text", "body", "@message")
@@ -18,6 +18,7 @@ _PID_KEYS = ("process", "pid", "vllm_process_pid", "process_id")
 _TIME_KEYS = ("asctime", "time", "timestamp", "ts", "@timestamp")
 _ERROR_START = re.compile(r"\{\s*[\"'](?:error|object|detail|message|type)[\"']\s*:")
 _LONGEST = 256 << 10
+_MOST_OBJECT_LINES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ def client_error(data: Mapping[str, object]) -> str | None:
     inner = data.get("error")
     if isinstance(inner, dict) and isinstance(inner.get("message"), str):
         return _error_text(inner)
+    if isinstance(inner, str) and len(data) == 1:
+        return inner
     if data.get("object") == "error" and isinstance(data.get("message"), str):
         return _error_text(data)
     if isinstance(data.get("message"), str) and "code" in data and str(data.get("type", "")).endswith("Error"):
@@ -70,6 +73,39 @@ def client_error(data: Mapping[str, object]) -> str | None:
     if "detail" in data and len(data) == 1:
         return detail if isinstance(detail, str) else json.dumps(detail, ensure_ascii=False)
     return None
+
+
+def with_error_objects_joined(raws: Sequence[RawLine]) -> Iterator[RawLine]:
+    """The lines, with an error object of the API that a client printed over several lines put on its first one."""
+    position = 0
+    while position < len(raws):
+        raw = raws[position]
+        taken = 0
+        if raw.text[-2:].rstrip().endswith("{"):
+            taken, text = _error_object_at(raws, position)
+            if taken:
+                yield RawLine(raw.input, raw.number, text)
+        if not taken:
+            yield raw
+        position += taken or 1
+
+
+def _error_object_at(raws: Sequence[RawLine], position: int) -> tuple[int, str]:
+    """How many lines the error object that begins here has, and its text on one line; 0 when there is none."""
+    pieces: list[str] = []
+    depth = 0
+    for raw in raws[position : position + _MOST_OBJECT_LINES]:
+        piece = raw.text.strip()
+        depth += piece.count("{") - piece.count("}")
+        pieces.append(piece)
+        if depth <= 0:
+            break
+    text = " ".join(pieces)
+    found = _ERROR_START.search(text)
+    if depth != 0 or found is None or text[: found.start()].count("{") or len(text) > _LONGEST:
+        return 0, ""
+    data = _object(text[found.start() :])
+    return (len(pieces), text) if data is not None and client_error(data) is not None else (0, "")
 
 
 def with_error_unescaped(text: str) -> str:
@@ -89,6 +125,8 @@ def _object(text: str) -> Mapping[str, object] | None:
     bare = text.strip()
     if bare.startswith("data: "):
         bare = bare[6:]
+    if bare.endswith("}%"):  # the mark of a shell for output without a line end
+        bare = bare[:-1]
     if not (bare.startswith("{") and bare.endswith("}")) or len(bare) > _LONGEST:
         return None
     try:

@@ -11,6 +11,7 @@ _VLLM_PLACE = re.compile(r"[\w./-]+\.pyx?:\d+$")
 _VLLM_TEXT = re.compile(
     r"(?:vllm|api_server\.py)[\w ]{0,20}: error: |vllm serve\b|-m vllm[. ]"
     r"|vLLM (?:API )?server version|LLM engine \(v|[/.]vllm/\w+|\bimport vllm|from vllm\b|\bvllm\.\w+"
+    r"|[Ww]heels? for (?:collected packages: )?vllm\b"
 )
 _CONTAINER = re.compile(
     r"exited with code \d|\[\+\] Restarting|OOMKilled|Back-off restarting|CrashLoopBackOff"

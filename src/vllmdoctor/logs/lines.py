@@ -8,7 +8,7 @@ from itertools import groupby
 
 from vllmdoctor.logs.clean import sub_lines
 from vllmdoctor.logs.headers import PREFIXED, Header, other_header, process_prefix, vllm_header
-from vllmdoctor.logs.jsonlines import JsonLine, json_line, with_error_unescaped
+from vllmdoctor.logs.jsonlines import JsonLine, json_line, with_error_objects_joined, with_error_unescaped
 from vllmdoctor.logs.model import NO_PROCESS, Line, Process, RawLine
 from vllmdoctor.logs.paste import unescaped, unquoted, without_markup
 from vllmdoctor.logs.prefixes import REPEATED, PrefixPeeler
@@ -30,7 +30,7 @@ class InputReader:
     """Reads one input; remembers which prefixes it uses."""
 
     def __init__(self, raws: Sequence[RawLine], section: str | None) -> None:
-        self._raws = raws
+        self._raws = list(with_error_objects_joined(raws))
         self._peeler = PrefixPeeler()
         amd = any("AMD-SMI" in raw.text or "ROCm" in raw.text for raw in raws)
         self._sections = SectionTracker(section, amd=amd)

@@ -121,7 +121,9 @@ class Run:
 
     @property
     def last(self) -> Line:
-        return self.records[-1].last
+        """The last line of the input that the run begins in; other inputs may tell of the same start."""
+        number = self.first.input
+        return next(record.last for record in reversed(self.records) if record.last.input == number)
 
 
 @dataclass(frozen=True, slots=True)

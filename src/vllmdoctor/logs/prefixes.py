@@ -72,9 +72,24 @@ _SURE = (
 
 # Prefixes that could be part of a message: taken off when a log line follows, or when they form a column of the input.
 _GREP = _shape("grep", r"(?:[\w./-]{1,120}\.(?:log|txt|out|err):)?(\d{1,9})[:-]")
-_PLAIN_TIME = _shape("time", rf"\[?({ISO})\]?[:,]? ?", "[" + _DIGITS, column=True, timed=True)
+# A bar after the time (Docker Desktop) goes with it, unless a level follows: that is loguru's own header.
+_PLAIN_TIME = _shape(
+    "time",
+    rf"\[?({ISO})\]?[:,]?(?: \|(?= {{1,12}}(?!(?:{_LEVELS}|SUCCESS|TRACE)\b)\S|$))? ?",
+    "[" + _DIGITS,
+    column=True,
+    timed=True,
+)
 _SRUN = _shape("srun", r"[ ]{0,3}\d{1,4}:(?: |$)", " " + _DIGITS, column=True, literal=True)
 _LIKELY = (
+    # a dashboard's table of lines: `U | 2025-07-18 11:29:37.824 | worker |   | text`
+    _shape(
+        "cells",
+        rf"(?:\| ?|[\w.:=@/-]{{1,60}} {{1,4}}\| )({ISO}|\d\d:\d\d:\d\d(?:[.,]\d+)?) {{0,4}}\| "
+        r"(?:[\w.:=@/-]{0,60} {1,4}\| ){1,4}",
+        column=True,
+        timed=True,
+    ),
     _shape("compose", r"[\w\[][\w.\]/-]{0,80} +\| ?", column=True, literal=True),
     _SRUN,
     _shape("margin", r"[ ]{0,8}(?:\+ (?=Exception Group)|\|(?: |$))", " |+", column=True, literal=True),

@@ -18,6 +18,12 @@ _PROCESS_LINE = re.compile(
 )
 _VLLM_PLACE = re.compile(r"\.pyx?:\d+$")
 _WRAP = range(50, 141)
+_CONTAINER_END = re.compile(r"\S{1,80} exited with code \d")
+# What other programs begin a line of their own with, in lower case.
+_OWN_BEGINNING = re.compile(
+    r"[\w.-]+(?:\[\d+\])?: |[\w.-]+ (?:error|fatal|failed): |[\w.-]+:\d+:\d+ \[|terminate called |amdgpu |cuda runtime error"
+    r"|(?:free|malloc|munmap_chunk)\(|double free |corrupted size |dcmi mod"
+)
 _MOST_WRAPPED = 40  # lines of a hard-wrapped text that are still one message
 _STREAM = tuple[Process, str | None, bool]
 
@@ -216,7 +222,7 @@ def _is_wrapped(before: Line, text: str) -> bool:
     head = before.text
     if len(head) not in _WRAP or head[-1] in ".!?:;)]}'\"`>" or not text or text[0] in " \t" or len(text) > 200:
         return False
-    if re.match(r"[\w.-]+: ", text) or not (text[0].islower() or text[0] in "([0123456789"):
+    if _OWN_BEGINNING.match(text) or _CONTAINER_END.match(text) or not (text[0].islower() or text[0] in "([0123456789"):
         return False
     opened = head.count("(") > head.count(")")
     return (text[0].islower() or opened) and (head[-1].isalnum() or head[-1] == ",") and " " in text

@@ -21,8 +21,8 @@ _COUNT = re.compile(
 _GIB_PER = {"g": 1.0, "m": 2**-10, "t": 2.0**10}
 _VENDOR = frozenset("nvidia geforce tesla amd instinct radeon corporation gpu".split())
 _BOARD = frozenset(
-    "sxm sxm2 sxm3 sxm4 sxm5 pcie oam mezz hbm2 hbm2e hbm3 generation blackwell server workstation edition tensor core "
-    "superchip".split()
+    "sxm sxm2 sxm3 sxm4 sxm5 sxm6 ac pcie oam mezz hbm2 hbm2e hbm3 generation blackwell server workstation edition "
+    "tensor core superchip jetson".split()
 )
 _SERIES = frozenset("rtx gtx quadro titan rx".split())
 _BOX_SIZE = re.compile(r"(\d{1,3})(?:gb|g|gib)")
@@ -126,6 +126,15 @@ def _entries() -> tuple[_Entry, ...]:
 def gpu_names() -> tuple[str, ...]:
     """All names in the list."""
     return tuple(entry.name for entry in _entries())
+
+
+def gpu_choices() -> tuple[str, ...]:
+    """What `gpu_from` takes: every name, with its size where there are several."""
+    return tuple(
+        f"{entry.name} {round(gib * 1.01)}GB" if len(entry.sizes) > 1 else entry.name
+        for entry in _entries()
+        for gib in entry.sizes
+    )
 
 
 def _words(name: str) -> list[str]:

@@ -1,11 +1,14 @@
-"""What `--gpu`, `--gpus` and nvidia-smi say in, the GPU to plan for out: the smallest one decides."""
+"""What `--gpu`, `--gpus` and nvidia-smi say in, the memory that a program can have out: the smallest GPU decides."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from vllmdoctor.errors import UsageError
 from vllmdoctor.facts.gpus.model import Gpu, Machine
+from vllmdoctor.facts.model import COMPUTED
+from vllmdoctor.facts.table import Reading
 from vllmdoctor.languages import Message
 from vllmdoctor.memory.gpus import GpuChoice, GpuKind, named_gpu
 
@@ -35,6 +38,18 @@ def planned_gpus(choice: GpuChoice | None, gpus: int | None, machine: Machine | 
     if choice is None:
         raise UsageError(Message("no GPU given: name one (--gpu 'RTX 3090', --gpu 24GiB) or give --nvidia-smi FILE"))
     return PlannedGpus(choice.kind, wanted or 1)
+
+
+def as_cuda_reports(readings: Sequence[Reading]) -> list[Reading]:
+    """The same with the total that a program is given in place of the one that nvidia-smi prints, which is larger."""
+    told = {reading.name: reading for reading in readings}
+    total = told.get("gpu_total_gib")
+    if total is None or isinstance(total.value, (str, bool)) or "driver_version" not in told:
+        return list(readings)
+    name = str(told["gpu_name"].value) if "gpu_name" in told else None
+    gpu = Gpu(name=name, name_cut=bool(name and name.endswith("...")))
+    given = replace(total, value=round(_kind_of(gpu, total.value).total_gib, 2), kind=COMPUTED)
+    return [given if reading is total else reading for reading in readings]
 
 
 def _of_machine(machine: Machine, choice: GpuChoice | None, wanted: int | None) -> PlannedGpus:

@@ -50,7 +50,7 @@ def activation_bytes(config: ModelConfig, batch: Batch, tensor_parallel: int) ->
     logits = min(batch.sequences, batch.tokens) * config.number("vocab_size") * _FLOAT32 * _LOGIT_COPIES
     images = 0.6 * GIB if config.part("vision_config") else 0.0  # the encoder's profile run
     best = states + logits + images
-    return Range(max(0.6 * best, 0.05 * GIB), best + 0.15 * GIB, 1.7 * best + 0.5 * GIB)
+    return Range(max(0.5 * best, 0.05 * GIB), best + 0.15 * GIB, 2.0 * best + 1.0 * GIB)
 
 
 def non_torch_bytes(era: Era, gpus_per_group: int) -> Range:

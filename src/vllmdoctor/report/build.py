@@ -39,6 +39,7 @@ from vllmdoctor.report.model import (
     UnrecognizedReport,
     VerificationReport,
 )
+from vllmdoctor.report.pages import rule_page
 from vllmdoctor.report.rendering import Rendering, cause_reason, fact_lookup, nothing_known
 from vllmdoctor.report.untrusted import neutral, shortened
 from vllmdoctor.report.words import Words
@@ -60,12 +61,14 @@ def build_report(
     redact: bool = True,
     words: Words | None = None,
     provenance: Provenance | None = None,
+    site: str = "",
 ) -> Report:
     """The whole answer. `redact=False` leaves secrets, names and prompts in quoted lines and facts.
 
-    `provenance` is the source of an unrecognized failure's message, when it was looked up.
+    `provenance` is the source of an unrecognized failure's message, when it was looked up; `site` the address of the
+    troubleshooting site, when one is configured.
     """
-    builder = _Builder(diagnosis, catalogue, redact, words or Words(catalogue.language))
+    builder = _Builder(diagnosis, catalogue, redact, words or Words(catalogue.language), site)
     report = builder.report(inputs)
     if provenance is None or report.unrecognized is None:
         return report
@@ -73,11 +76,12 @@ def build_report(
 
 
 class _Builder:
-    def __init__(self, diagnosis: Diagnosis, catalogue: Catalogue, redact: bool, words: Words) -> None:
+    def __init__(self, diagnosis: Diagnosis, catalogue: Catalogue, redact: bool, words: Words, site: str) -> None:
         self.diagnosis = diagnosis
         self.catalogue = catalogue
         self.redact = redact
         self.words = words
+        self.site = site
 
     def report(self, inputs: tuple[InputReport, ...]) -> Report:
         ordered = sorted(self.diagnosis.findings, key=lambda finding: _ROLE_ORDER.get(finding.role, 9))
@@ -193,6 +197,7 @@ class _Builder:
             notice=self.translation_notice(rule.id),
             receipt=receipt_for(finding),
             advice=advice_of(finding),
+            page="" if rule.user_supplied else rule_page(rule.id, self.words.language, self.site),
         )
 
     def cause(self, cause: Cause, state: str, deciding: tuple[str, ...], rendering: Rendering) -> CauseReport:

@@ -38,7 +38,7 @@ def fix_report(fix: Fix, rank: int, rendering: Rendering, condition: str = "") -
         risk=remedy.risk,
         condition=condition,
         arguments=dict(rendered_changes(remedy.changes, inner.lookup).arguments),
-        commands=commands_for(remedy.changes, inner.lookup, inner.command),
+        commands=commands_for(remedy.changes, inner.lookup, inner.command, rendering.words),
     )
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vllmdoctor.facts.command import UserCommand
 from vllmdoctor.facts.command_line import VLLM_SERVE
 from vllmdoctor.facts.options import TEXTS
+from vllmdoctor.report import words as w
 from vllmdoctor.report.own_command import Mended, comment_on, mended, option_words, with_docker_flags
 from vllmdoctor.report.shell import expanded, quoted
+from vllmdoctor.report.words import Words
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _WIDTH = 69  # what an indented block of a terminal of 80 columns holds
@@ -23,7 +25,7 @@ class Rendered:
     """The changes of a fix with their numbers filled in. An argument of "true" is a bare flag, "" removes it.
 
     `model` is what is served, `other_model` says that the fix is to serve that one instead. `own` is the user's own
-    command, which the changes are applied to; `old` says that its vLLM is older than 0.9.
+    command, which the changes are applied to; `old` says that its vLLM is older than 0.9. `words` are for comments.
     """
 
     model: str = "MODEL"
@@ -37,6 +39,7 @@ class Rendered:
     python: str = ""
     own: UserCommand | None = None
     old: bool = False
+    words: Words = field(default_factory=Words, compare=False)
 
     @property
     def starts_server(self) -> bool:
@@ -61,7 +64,7 @@ def cli_form(done: Rendered, command: Mended, brief: bool = False) -> str:
             return "\n".join(lines)
         variables = [v for v in variables if v.partition("=")[0] not in dict(done.environment)]
     if done.starts_server or done.environment and variables:
-        lines.append(_commented(" ".join([*variables, _server(done, command, program, brief)]), command))
+        lines.append(_commented(" ".join([*variables, _server(done, command, program, brief)]), done, command))
     return "\n".join(lines)
 
 
@@ -75,7 +78,7 @@ def _docker_run(done: Rendered, command: Mended, program: tuple[str, ...], brief
     if not (done.starts_server or variables or done.docker):
         return []
     words = with_docker_flags(program, [*done.docker, *variables])
-    return [_commented(_server(done, command, tuple(words), brief), command)]
+    return [_commented(_server(done, command, tuple(words), brief), done, command)]
 
 
 def _server(done: Rendered, command: Mended, program: tuple[str, ...], brief: bool) -> str:
@@ -85,8 +88,8 @@ def _server(done: Rendered, command: Mended, program: tuple[str, ...], brief: bo
     return " ".join([*map(expanded, program), *model, quoted(done.model), *flags, *more])
 
 
-def _commented(text: str, command: Mended) -> str:
-    comment = comment_on(command)
+def _commented(text: str, done: Rendered, command: Mended) -> str:
+    comment = comment_on(command, done.words)
     return f"{text}  # {comment}" if comment else text
 
 
@@ -95,12 +98,12 @@ def python_form(done: Rendered, command: Mended, brief: bool = False) -> str:
     lines = [f"os.environ[{string(name)}] = {string(value)}" for name, value in done.environment if value]
     lines += [f"os.environ.pop({string(name)}, None)" for name, value in done.environment if not value]
     if lines:
-        lines = ["import os", *lines, "# before vllm is imported"]
+        lines = ["import os", *lines, f"# {done.words(w.BEFORE_IMPORT)}"]
     if done.starts_server:
         program = done.own.program[0] if done.own and done.own.form == "python" else "LLM"
         keywords = [f"model={string(done.model)}", *(f"{name}={literal(name, v)}" for name, v in command.arguments)]
         call = _call(program, [*keywords, *([_MORE] if brief else [])], broken=done.own is not None)
-        comment = comment_on(command, names=True)
+        comment = comment_on(command, done.words, names=True)
         lines.append(f"{call}  # {comment}" if comment else call)
     return "\n".join([*lines, *([done.python] if done.python else [])])
 
@@ -161,6 +164,6 @@ def _container_arguments(key: str, done: Rendered, command: Mended, brief: bool)
     groups = [["--model", done.model], *(option_words(name, v, old=done.old) for name, v in command.arguments)]
     items = [", ".join(map(string, words)) for words in groups] + ([_MORE] if brief else [])
     line = f"{key}: [{', '.join(items)}]"
-    lines = [line] if done.own is None or len(line) <= _WIDTH else [f"{key}: [", *(f"  {item}," for item in items), "]"]
-    comment = comment_on(command) if done.own else ""
+    lines = [line] if len(line) <= _WIDTH else [f"{key}: [", *(f"  {item}," for item in items), "]"]
+    comment = comment_on(command, done.words) if done.own else ""
     return [*lines, *([f"# {comment}"] if comment else [])]

@@ -18,6 +18,8 @@ from vllmdoctor.report.command_forms import (
 from vllmdoctor.report.model import Commands
 from vllmdoctor.report.own_command import Mended, option_words
 from vllmdoctor.report.shell import quoted
+from vllmdoctor.report.words import Words
+from vllmdoctor.rules.comments import COMMENT
 from vllmdoctor.rules.expressions import UNKNOWN, Lookup
 from vllmdoctor.rules.model import Changes
 from vllmdoctor.rules.texts import Placeholder, Template, Text
@@ -27,12 +29,14 @@ MOST_OPTIONS = 12  # more than these hide the one that changes
 _BOOLEAN_FLAGS = (0, 9, 0)  # since then every switch also has its --no-… form
 
 
-def commands_for(changes: Changes | Sequence[Changes], lookup: Lookup, own: UserCommand | None = None) -> Commands:
+def commands_for(
+    changes: Changes | Sequence[Changes], lookup: Lookup, own: UserCommand | None = None, words: Words | None = None
+) -> Commands:
     """The changes (several are combined) in all forms; a form that does not apply is empty.
 
-    With the user's own command every form is that command with just the changes applied.
+    With the user's own command every form is that command with just the changes applied. Only comments have words.
     """
-    done = rendered_changes(changes, lookup, own)
+    done = rendered_changes(changes, lookup, own, words)
     whole = _forms(done, done.mended())
     if own is None:
         return whole
@@ -72,15 +76,18 @@ def _changed_pieces(done: Rendered) -> tuple[str, ...]:
     return (*pieces, *done.docker, *((quoted(done.model), string(done.model)) if done.other_model else ()))
 
 
-def rendered_changes(changes: Changes | Sequence[Changes], lookup: Lookup, own: UserCommand | None = None) -> Rendered:
+def rendered_changes(
+    changes: Changes | Sequence[Changes], lookup: Lookup, own: UserCommand | None = None, words: Words | None = None
+) -> Rendered:
     """The changes with every placeholder filled in as a machine reads it (20480, not 20,480)."""
     several = (changes,) if isinstance(changes, Changes) else tuple(changes)
+    said = words or Words()
 
     def machine(text: Text) -> str:
         return machine_text(text, lookup)
 
     def joined(texts: Sequence[Text | None]) -> str:
-        return "\n".join(machine(text).rstrip("\n") for text in texts if text is not None)
+        return "\n".join(_commented(machine(text).rstrip("\n"), said) for text in texts if text is not None)
 
     served, release = lookup("model"), release_of(str(lookup("vllm_version")))
     arguments = {name: machine(text) for one in several for name, text in one.arguments.items()}
@@ -98,7 +105,13 @@ def rendered_changes(changes: Changes | Sequence[Changes], lookup: Lookup, own: 
         python=joined([one.python for one in several]),
         own=own,
         old=release is not None and release < _BOOLEAN_FLAGS,
+        words=said,
     )
+
+
+def _commented(text: str, words: Words) -> str:
+    """A piece of Python or YAML with its comments in the user's language."""
+    return COMMENT.sub(lambda found: found["mark"] + words.said(found["comment"]), text)
 
 
 def machine_text(text: Text, lookup: Lookup) -> str:

@@ -19,6 +19,8 @@ _INLINE = re.compile(
     r"|<(?P<link>https?://[^\s<>]+)>"
     r"|\\(?P<escaped>[\\`*_\[\]<>])"
 )
+_CAPITALIZING = ("en", "vi")  # languages whose sentences begin with a capital letter
+_NAMES = ("Docker", "Kubernetes", "Linux", "Python", "Ray", "Transformers", "Triton", "Windows")
 _ITEM = re.compile(r"(?P<indent> *)(?P<marker>[-*+]|\d+[.)]) +(?P<text>.*)")
 
 
@@ -69,8 +71,9 @@ def plain_text(source: str) -> str:
 
 
 def within_sentence(text: str, language: str) -> str:
-    """The sentence as it goes on behind a colon: in English with a small letter, unless it begins with a name."""
-    if language == "en" and (text[1:2].islower() or text[1:2] == " "):
+    """The sentence as it goes on behind a colon: with a small letter, unless it begins with a name."""
+    first = text.split(" ", 1)[0]
+    if language in _CAPITALIZING and first not in _NAMES and first[1:] == first[1:].lower():
         return text[:1].lower() + text[1:]
     return text
 

@@ -14,7 +14,7 @@ from vllmdoctor.report.folding import earlier_runs, evidence_text
 from vllmdoctor.report.markdown_finding import FindingMarkdown
 from vllmdoctor.report.model import FindingReport, Report
 from vllmdoctor.report.rendering import shown_fact
-from vllmdoctor.report.safe_markdown import at_line_start, cell_code, code, fenced, inline, prose, table
+from vllmdoctor.report.safe_markdown import at_line_start, cell_code, code, fenced, inline, link, prose, table
 from vllmdoctor.report.shell import quoted
 from vllmdoctor.report.untrusted import shortened
 from vllmdoctor.report.words import Words
@@ -149,8 +149,9 @@ class _Page:
             self.missing() if report.status in (FAILURE, HEALTHY) else [],
         ]
         if self.roots:
-            command = "vllmdoctor explain " + quoted(self.roots[0].rule)
-            parts.append(self.label(w.READ_MORE, [code(command), *self.view(self.roots[0]).references()]))
+            root = self.roots[0]
+            page = link(root.page, root.page) if root.page else code("vllmdoctor explain " + quoted(root.rule))
+            parts.append(self.label(w.READ_MORE, [page, *self.view(root).references()]))
         return parts
 
     def facts(self) -> list[str]:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vllmdoctor.diagnosis.model import CONSEQUENCE, WARNING
+from vllmdoctor.memory.receipt import ReceiptLine
 from vllmdoctor.report import words as w
 from vllmdoctor.report.folding import evidence_texts, occurrences
 from vllmdoctor.report.inline import within_sentence
 from vllmdoctor.report.model import Commands, FindingReport, FixReport, Report, VerificationReport
+from vllmdoctor.report.receipt_table import receipt_table
 from vllmdoctor.report.safe_markdown import at_line_start, code, fenced, inline, link, paragraphs, prose
 from vllmdoctor.report.shell import wrapped_command
 from vllmdoctor.report.untrusted import shortened
@@ -37,6 +39,7 @@ class FindingMarkdown:
             [code(finding.rule), ""],
             self.evidence(),
             self.text(finding.summary),
+            self.receipt(),
             self.first_check(),
             self.causes() if self.show_all else [],
             [f"### {prose(self.words(w.FIXES))}", "", *self.fixes(fixes)] if fixes else [],
@@ -78,6 +81,15 @@ class FindingMarkdown:
         lines = fenced("\n".join(evidence_texts(self.finding, self.report, self.words)))
         often = occurrences(self.finding, self.report, self.words)
         return [*lines, "", *([at_line_start(prose(often)), ""] if often else [])]
+
+    def receipt(self) -> list[str]:
+        finding = self.finding
+        return receipt_table(finding.receipt, self.words, self.receipt_place, finding.advice) if finding.receipt else []
+
+    def receipt_place(self, line: ReceiptLine) -> str:
+        if line.origin is None:
+            return ""
+        return f"{self.report.inputs[line.origin.input].name}:{line.origin.line}"
 
     def first_check(self) -> list[str]:
         check = self.text(self.finding.first_check)

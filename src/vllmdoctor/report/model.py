@@ -134,6 +134,7 @@ class FindingReport:
     notice: str  # about the translation, "" when there is nothing to say
     receipt: Receipt | None = None  # of a memory finding, when the log tells enough
     advice: Advice | None = None  # what follows from it
+    page: str = ""  # of the configured site
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from vllmdoctor.facts.command import CUT, UserCommand
 from vllmdoctor.facts.options import JSON_LISTS, OF_THE_MODEL, REPEATED, SERVER, canonical_option
+from vllmdoctor.report import words as w
+from vllmdoctor.report.words import Words
 
 Pairs = tuple[tuple[str, str], ...]
 _COMMENT_NAMES = 3
@@ -87,18 +89,19 @@ def _list_words(text: str) -> list[str] | None:
     return [str(item) for item in items] if items and plain else None
 
 
-def comment_on(done: Mended, names: bool = False) -> str:
+def comment_on(done: Mended, words: Words, names: bool = False) -> str:
     """What the printed command does not show: options that go, options that the log does not tell; "" without."""
     parts = []
     shown = (lambda name: name) if names else flag_of
     if done.removed:
-        parts.append("without " + ", ".join(map(shown, done.removed)))
+        parts.append(words(w.COMMAND_WITHOUT, options=", ".join(map(shown, done.removed))))
     known = [name for name in done.left_out if name != CUT]
     if CUT in done.left_out:
-        parts.append("plus your other options")
+        parts.append(words(w.COMMAND_PLUS_OTHERS))
     elif known:
         more = ", …" if len(known) > _COMMENT_NAMES else ""
-        parts.append("plus your own " + ", ".join(map(_as_flag, known[:_COMMENT_NAMES])) + more)
+        options = ", ".join(map(_as_flag, known[:_COMMENT_NAMES])) + more
+        parts.append(words(w.COMMAND_PLUS_OWN, options=options))
     return "; ".join(parts)
 
 

@@ -217,6 +217,8 @@ NOTHING_RECOGNIZED = _("nothing")
 RECEIPT = _("Memory")
 RECEIPT_OF_GPU = _("of a GPU with {total}")
 RECEIPT_BUDGET = _("budget {gib}")
+RECEIPT_BUDGET_ROW = _("budget (total × gpu_memory_utilization)")
+RECEIPT_PART, RECEIPT_SIZE = _("Part"), _("Size")
 RECEIPT_INSIDE, RECEIPT_BESIDE = _("in the budget"), _("beside the budget")
 RECEIPT_NEEDED = _("one request needs")
 RECEIPT_MISSING = _("missing")
@@ -275,6 +277,12 @@ FORMS: Mapping[str, str] = {
     "compose": _("Docker Compose"),
     "kubernetes": _("Kubernetes"),
 }
+
+# Comments in printed commands.
+COMMAND_WITHOUT = _("without {options}")
+COMMAND_PLUS_OTHERS = _("plus your other options")
+COMMAND_PLUS_OWN = _("plus your own {options}")
+BEFORE_IMPORT = _("before vllm is imported")
 
 # Names that stand in reports as they are, and have wordings in other languages: phases, units.
 _NAMES = (

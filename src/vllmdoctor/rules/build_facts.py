@@ -7,8 +7,17 @@ from collections.abc import Mapping
 
 from vllmdoctor.languages import Message
 from vllmdoctor.rules import model
-from vllmdoctor.rules.build import Field, _condition, _list, _literals, _needed_pattern, _string, _strings, _versions
 from vllmdoctor.rules.expressions import Expression, parse_expression
+from vllmdoctor.rules.fields import (
+    Field,
+    condition_of,
+    list_of,
+    literals_of,
+    needed_pattern,
+    string_of,
+    strings_of,
+    versions_of,
+)
 
 FACT_TYPES = ("number", "integer", "text", "flag", "list")
 COMBINES = ("first", "last", "min", "max")
@@ -19,14 +28,16 @@ def build_fact_book(fields: list[Field], known: Mapping[str, model.FactName] | N
     """`known` are facts declared elsewhere. Raises RuleError for an undeclared fact or a bad pattern."""
     for field in fields:
         field.only("facts", "lines", "derived", "marks", "noise", "healthy")
-    names = dict(known or {}) | {name.name: name for field in fields for name in _list(field, "facts", build_fact_name)}
+    names = dict(known or {}) | {
+        name.name: name for field in fields for name in list_of(field, "facts", build_fact_name)
+    }
     book = model.FactBook(
         names=names,
-        lines=tuple(line for field in fields for line in _list(field, "lines", _line)),
-        derived=tuple(fact for field in fields for fact in _list(field, "derived", _derived)),
-        marks=tuple(mark for field in fields for mark in _list(field, "marks", _mark)),
-        noise=tuple(noise for field in fields for noise in _list(field, "noise", _noise)),
-        healthy=tuple(line for field in fields for line in _strings(field, "healthy")),
+        lines=tuple(line for field in fields for line in list_of(field, "lines", _line)),
+        derived=tuple(fact for field in fields for fact in list_of(field, "derived", _derived)),
+        marks=tuple(mark for field in fields for mark in list_of(field, "marks", _mark)),
+        noise=tuple(noise for field in fields for noise in list_of(field, "noise", _noise)),
+        healthy=tuple(line for field in fields for line in strings_of(field, "healthy")),
     )
     for field in fields:
         _check_names(field, names)
@@ -57,23 +68,23 @@ def build_fact_name(field: Field) -> model.FactName:
     field.only("name", "type", "unit", "combine", "title")
     return model.FactName(
         name=field.need("name").string(),
-        type=_string(field, "type", "text", FACT_TYPES),
-        unit=_string(field, "unit"),
-        combine=_string(field, "combine", "last", COMBINES),
+        type=string_of(field, "type", "text", FACT_TYPES),
+        unit=string_of(field, "unit"),
+        combine=string_of(field, "combine", "last", COMBINES),
         title=field.need("title").string(),
     )
 
 
 def _line(field: Field) -> model.FactLine:
     field.only("pattern", "samples", "literals", "sections", "versions", "constants")
-    pattern = _needed_pattern(field)
+    pattern = needed_pattern(field)
     constants = field.get("constants")
     return model.FactLine(
         pattern=pattern,
-        samples=_strings(field, "samples"),
-        literals=_literals(field, pattern),
-        sections=_strings(field, "sections") or ("log",),
-        versions=_versions(field),
+        samples=strings_of(field, "samples"),
+        literals=literals_of(field, pattern),
+        sections=strings_of(field, "sections") or ("log",),
+        versions=versions_of(field),
         constants={name: value.string() for name, value in constants.entries()} if constants else {},
     )
 
@@ -83,31 +94,31 @@ def _derived(field: Field) -> model.DerivedFact:
     value: Expression = field.need("value").parsed(lambda source: parse_expression(str(source)))
     default = field.get("default")
     return model.DerivedFact(
-        fact=field.need("fact").string(), value=value, when=_condition(field), default=bool(default and default.value)
+        fact=field.need("fact").string(), value=value, when=condition_of(field), default=bool(default and default.value)
     )
 
 
 def _mark(field: Field) -> model.Mark:
     field.only("mark", "phase", "where", "pattern", "samples", "literals")
-    pattern = _needed_pattern(field)
-    where = _string(field, "where", "line", ("line", "frame"))
+    pattern = needed_pattern(field)
+    where = string_of(field, "where", "line", ("line", "frame"))
     return model.Mark(
-        mark=_string(field, "mark", "phase", MARKS),
-        phase=_string(field, "phase"),
+        mark=string_of(field, "mark", "phase", MARKS),
+        phase=string_of(field, "phase"),
         where=where,
         pattern=pattern,
-        samples=_strings(field, "samples"),
-        literals=_literals(field, pattern) if where == "line" else (),
+        samples=strings_of(field, "samples"),
+        literals=literals_of(field, pattern) if where == "line" else (),
     )
 
 
 def _noise(field: Field) -> model.Noise:
     field.only("id", "pattern", "why", "samples", "literals")
-    pattern = _needed_pattern(field)
+    pattern = needed_pattern(field)
     return model.Noise(
         id=field.need("id").string(),
         pattern=pattern,
         why=field.need("why").string(),
-        samples=_strings(field, "samples"),
-        literals=_literals(field, pattern),
+        samples=strings_of(field, "samples"),
+        literals=literals_of(field, pattern),
     )

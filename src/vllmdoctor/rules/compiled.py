@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from vllmdoctor.rules.build import Field, build_remedy, build_rule, build_signature
+from vllmdoctor.rules.build import build_remedy, build_rule, build_signature
 from vllmdoctor.rules.build_facts import build_fact_book
+from vllmdoctor.rules.fields import Field
 from vllmdoctor.rules.lazy import LazyMapping
 from vllmdoctor.rules.literals import required_literals
 from vllmdoctor.rules.model import Catalogue

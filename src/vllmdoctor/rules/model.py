@@ -162,6 +162,7 @@ class Rule:
     references: tuple[Reference, ...] = ()
     related: tuple[str, ...] = ()
     observes: bool = False  # only sees that another process is gone or silent: an unexplained exception comes first
+    last_resort: bool = False  # the answer only while the run has no unexplained exception
     aliases: tuple[str, ...] = ()
     user_supplied: bool = False
 

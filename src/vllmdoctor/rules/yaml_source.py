@@ -11,7 +11,7 @@ import yaml
 
 from vllmdoctor.errors import RuleError
 from vllmdoctor.languages import Message
-from vllmdoctor.rules.build import Field
+from vllmdoctor.rules.fields import Field
 
 LANGUAGES = ("en", "vi", "ja")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vllmdoctor.errors import VllmDoctorError
+from vllmdoctor.report.pages import VARIABLE
 from vllmdoctor.report.words import Words
 from vllmdoctor.site.build import SERVED, SiteError, build
-from vllmdoctor.site.context import VARIABLE, checkout_root, site_address
+from vllmdoctor.site.context import checkout_root, served_address
 from vllmdoctor.site.generate import generate
 from vllmdoctor.site.server import serve
 
@@ -28,9 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     folder = chosen.folder or root / "build"
     try:
         if chosen.what == "generate":
-            generate(root, folder, site_address())
+            generate(root, folder, served_address())
         elif chosen.what == "build":
-            print(f"built {build(root, folder, site_address(), npm=chosen.npm)} for {site_address()}")
+            print(f"built {build(root, folder, served_address(), npm=chosen.npm)} for {served_address()}")
         else:
             serve(folder / SERVED, chosen.port)
     except SiteError as problem:

@@ -68,10 +68,12 @@ def _sentences(site: Site) -> dict[str, str]:
     words = site.words
     return {
         "search_dialog": words(s.SEARCH_DIALOG),
-        "language_menu": words(s.LANGUAGE_MENU),
+        "best_match": words(s.BEST_MATCH),
         "long_paste": words(s.LONG_PASTE),
         "to_analyzer": words(s.SKIP_TO_ANALYZER),
-        "licences": words(s.LICENCES),
+        "not_found": words(s.NOT_FOUND),
+        "not_found_text": words(s.NOT_FOUND_TEXT),
+        "start_page": words(s.START_PAGE),
     }
 
 

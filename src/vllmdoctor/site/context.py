@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from vllmdoctor.languages import LANGUAGES
+from vllmdoctor.report.pages import site_address
 from vllmdoctor.report.rendering import Rendering, nothing_known
 from vllmdoctor.report.words import Words
 from vllmdoctor.rules.load import load_catalogue
@@ -17,12 +18,11 @@ from vllmdoctor.site.example import NAME, Example, example_of
 from vllmdoctor.site.messages import one_line
 
 LOCAL_ADDRESS = "http://127.0.0.1:8000/"
-VARIABLE = "VLLMDOCTOR_SITE"
 
 
-def site_address(environment: Mapping[str, str] = os.environ) -> str:
-    """Where the site will be served, with a slash at its end: VLLMDOCTOR_SITE, else this machine."""
-    return environment.get(VARIABLE, "").rstrip("/") + "/" if environment.get(VARIABLE) else LOCAL_ADDRESS
+def served_address(environment: Mapping[str, str] = os.environ) -> str:
+    """Where the site will be served, with a slash at its end: the configured address, else this machine."""
+    return site_address(environment) or LOCAL_ADDRESS
 
 
 def checkout_root() -> Path:
@@ -78,4 +78,4 @@ class Site:
         return self.rendering.text(rule.title)
 
 
-__all__ = ["LANGUAGES", "LOCAL_ADDRESS", "VARIABLE", "Site", "checkout_root", "site_address"]
+__all__ = ["LANGUAGES", "LOCAL_ADDRESS", "Site", "checkout_root", "served_address"]

@@ -11,6 +11,7 @@ from vllmdoctor.languages import LANGUAGES
 from vllmdoctor.rules.model import CATEGORIES
 from vllmdoctor.site.config import language_config
 from vllmdoctor.site.context import Site
+from vllmdoctor.site.finder import index_text
 from vllmdoctor.site.guides import Guide
 from vllmdoctor.site.pages import analyze, changelog, cli_reference, guide, home, lists, remedy, rule, schema_reference
 from vllmdoctor.site.plain import hidden_words
@@ -38,6 +39,7 @@ def generate(root: Path, folder: Path, address: str, languages: tuple[str, ...] 
         shutil.rmtree(target, ignore_errors=True)
         for name, text in pages(site, guides).items():
             write(target / name, text)
+        write(target / "assets" / "messages.json", index_text(site))
         config = language_config(site, guide.titles(guides))
         # JSON is YAML, too.
         write(folder / f"mkdocs.{language}.yml", json.dumps(config, ensure_ascii=False, indent=1) + "\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 
 from vllmdoctor.report.inline import CODE, EMPHASIS, LINK, STRONG, source_blocks, spans_of
 from vllmdoctor.report.safe_markdown import cell_code, code, fenced, table
@@ -93,6 +94,17 @@ def folded(kind: str, title: str, content: Iterable[str], *, opened: bool = Fals
     return [f"{'???+' if opened else '???'} {kind} {_quoted(title)}", "", *indented(content), ""]
 
 
+def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A table of HTML cells. Hundreds of rows cost MkDocs no time this way: it takes HTML as it is."""
+    head = "".join(f"<th>{cell}</th>" for cell in header)
+    body = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows]
+    return ["<table>", f"<thead><tr>{head}</tr></thead>", "<tbody>", *body, "</tbody>", "</table>"]
+
+
+def html_code(text: str) -> str:
+    return f"<code>{escape(text, quote=False)}</code>" if text else ""
+
+
 def _quoted(title: str) -> str:
     return '"' + title.replace('"', "”") + '"'
 
@@ -113,6 +125,8 @@ __all__ = [
     "fenced",
     "folded",
     "heading",
+    "html_code",
+    "html_table",
     "indented",
     "inline",
     "link",

@@ -21,9 +21,15 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     }
 
 
-def server_of(folder: Path, port: int = 0) -> http.server.ThreadingHTTPServer:
+class QuietHandler(Handler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def server_of(folder: Path, port: int = 0, *, quiet: bool = False) -> http.server.ThreadingHTTPServer:
     """On this machine only; port 0 takes a free one. Raises OSError when the port is taken."""
-    return http.server.ThreadingHTTPServer(("127.0.0.1", port), functools.partial(Handler, directory=str(folder)))
+    handler = functools.partial(QuietHandler if quiet else Handler, directory=str(folder))
+    return http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
 
 
 def serve(folder: Path, port: int) -> None:

@@ -93,7 +93,6 @@ RELATED_ERRORS = _("Related errors")
 MORE_OF_CATEGORY = _("More of this category")
 PREVIOUS, NEXT = _("Previous"), _("Next")
 NOT_A_CAUSE = _("This is never the cause. Look for the first error above it; when there is none, the log is cut.")
-SEARCH_WITHOUT_ACCENTS = _("Without accents")
 
 # Remedy pages
 REMEDY_DESCRIPTION = _("{title}: what it really does in vLLM, what it costs, and which errors it helps against.")
@@ -141,12 +140,11 @@ PAGE_STALE = _("This translation is older than the English text. [Read it in Eng
 NOT_FOUND = _("This page does not exist")
 NOT_FOUND_TEXT = _("Search for the message, or go to the start page.")
 START_PAGE = _("Start page")
+BEST_MATCH = _("Recognized")
 LONG_PASTE = _("This is long for a search. Analyze it as a log instead?")
 SKIP_TO_ANALYZER = _("Open it in the analyzer")
-LICENCES = _("Licences")
 COPYRIGHT = _("Apache-2.0. Nothing you paste leaves your browser.")
 SEARCH_DIALOG = _("Search")
-LANGUAGE_MENU = _("Language")
 HOW_TO_APPLY = _("How to apply it")
 WAYS: Mapping[str, str] = {
     "up": _("raise"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from vllmdoctor.languages import marked as _
+
 START, SERVING = "start-up", "serving"
 
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Files whose messages an operator may see. The first area that holds a file counts."""
+    """Files whose messages an operator may see. The first area that holds a file counts. `name` is a message id."""
 
     name: str
     stage: str
@@ -17,9 +19,9 @@ class Area:
 
 
 AREAS = (
-    Area("configuration", START, ("vllm/config/", "vllm/config.py", "vllm/engine/arg_utils.py")),
+    Area(_("configuration"), START, ("vllm/config/", "vllm/config.py", "vllm/engine/arg_utils.py")),
     Area(
-        "KV-cache sizing",
+        _("KV-cache sizing"),
         START,
         (
             "vllm/v1/core/kv_cache_utils.py",
@@ -29,24 +31,24 @@ AREAS = (
         ),
     ),
     Area(
-        "worker start",
+        _("worker start"),
         START,
         ("vllm/v1/worker/", "vllm/v1/executor/", "vllm/worker/", "vllm/executor/", "vllm/device_allocator/"),
     ),
-    Area("model loading", START, ("vllm/model_executor/model_loader/", "vllm/model_executor/models/registry.py")),
+    Area(_("model loading"), START, ("vllm/model_executor/model_loader/", "vllm/model_executor/models/registry.py")),
     Area(
-        "environment",
+        _("environment"),
         START,
         ("vllm/envs.py", "vllm/utils/argparse_utils.py", "vllm/utils/network_utils.py", "vllm/logger.py"),
     ),
-    Area("platforms", START, ("vllm/platforms/", "vllm/_custom_ops.py", "vllm/_aiter_ops.py")),
-    Area("model files", START, ("vllm/transformers_utils/", "vllm/tokenizers/")),
-    Area("quantization", START, ("vllm/model_executor/layers/quantization/", "vllm/model_executor/kernels/")),
-    Area("attention", START, ("vllm/v1/attention/", "vllm/attention/", "vllm/model_executor/layers/attention/")),
-    Area("LoRA", START, ("vllm/lora/",)),
-    Area("compilation", START, ("vllm/compilation/",)),
+    Area(_("platforms"), START, ("vllm/platforms/", "vllm/_custom_ops.py", "vllm/_aiter_ops.py")),
+    Area(_("model files"), START, ("vllm/transformers_utils/", "vllm/tokenizers/")),
+    Area(_("quantization"), START, ("vllm/model_executor/layers/quantization/", "vllm/model_executor/kernels/")),
+    Area(_("attention"), START, ("vllm/v1/attention/", "vllm/attention/", "vllm/model_executor/layers/attention/")),
+    Area(_("LoRA"), START, ("vllm/lora/",)),
+    Area(_("compilation"), START, ("vllm/compilation/",)),
     Area(
-        "KV transfer",
+        _("KV transfer"),
         SERVING,
         (
             "vllm/distributed/kv_transfer/",
@@ -55,9 +57,9 @@ AREAS = (
             "vllm/v1/kv_offload/",
         ),
     ),
-    Area("distributed", START, ("vllm/distributed/",)),
+    Area(_("distributed"), START, ("vllm/distributed/",)),
     Area(
-        "server start",
+        _("server start"),
         START,
         (
             "vllm/entrypoints/cli/",
@@ -70,14 +72,14 @@ AREAS = (
             "vllm/entrypoints/utils.py",
         ),
     ),
-    Area("engine", SERVING, ("vllm/v1/engine/", "vllm/engine/")),
+    Area(_("engine"), SERVING, ("vllm/v1/engine/", "vllm/engine/")),
     Area(
-        "scheduling",
+        _("scheduling"),
         SERVING,
         ("vllm/v1/core/", "vllm/core/", "vllm/v1/structured_output/", "vllm/v1/sample/", "vllm/v1/spec_decode/"),
     ),
     Area(
-        "requests",
+        _("requests"),
         SERVING,
         (
             "vllm/entrypoints/",

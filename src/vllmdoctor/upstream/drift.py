@@ -8,6 +8,7 @@ from pathlib import Path
 
 from vllmdoctor.errors import UsageError
 from vllmdoctor.languages import Message
+from vllmdoctor.languages import marked as _
 from vllmdoctor.rules.model import Catalogue, Signature
 from vllmdoctor.rules.versions import Release, release_of
 from vllmdoctor.upstream.coverage import Coverage, coverage_of
@@ -17,6 +18,9 @@ from vllmdoctor.upstream.templates import MESSAGE_KINDS, Template, from_tsv, rel
 from vllmdoctor.upstream.tree import from_tree, version_of
 
 WORDING, FILE, VERSIONS = "wording", "file", "versions"
+_BEGINS = _("claims {claim}, but its wording begins with {release}: {files}")
+_ENDS = _("claims {claim}, but its wording ends with {release}: {files}")
+_HAS = _("claims {claim}, but {release} has its wording: {files}")
 _TOLERANCE = 1  # a table has samples of releases: a message may be up to one of them older or younger than it says
 
 
@@ -27,7 +31,7 @@ class Fault:
     kind: str  # wording, file, versions
     rule: str
     number: int
-    text: str
+    text: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,8 @@ def _faults(place: Place, linked: Sequence[Link], source: Source) -> list[Fault]
         return []
     if not linked:
         missing = source.whole and _is_claimed(place, source)
-        return [_fault(WORDING, place, f"no message of vLLM {source.version} has its wording")] if missing else []
+        text = Message("no message of vLLM {version} has its wording", version=source.version)
+        return [_fault(WORDING, place, text)] if missing else []
     templates = [source.templates[link.template] for link in linked]
     sure = [source.templates[link.template] for link in linked if link.by_pattern]
     claimed = [release for release in source.releases if place.signature.versions.admits(release)]
@@ -150,9 +155,13 @@ def _faults(place: Place, linked: Sequence[Link], source: Source) -> list[Fault]
     return [*_range_faults(place, templates, sure, claimed, source), *_file_faults(place, current or alive)]
 
 
-def _nowhere_text(place: Place, templates: Sequence[Template], source: Source) -> str:
-    where = source.version if source.whole else _span(templates)
-    return f"claims {place.signature.versions.text!r}, but its wording is in {where}: {_spot(templates)}"
+def _nowhere_text(place: Place, templates: Sequence[Template], source: Source) -> Message:
+    return Message(
+        "claims {claim!r}, but its wording is in {where}: {files}",
+        claim=place.signature.versions.text,
+        where=source.version if source.whole else _span(templates),
+        files=_spot(templates),
+    )
 
 
 def _range_faults(
@@ -169,14 +178,18 @@ def _range_faults(
     begins = first - begin > _TOLERANCE and not _elsewhere(place, templates, source, claimed[0])
     ends = end - last > _TOLERANCE and not _elsewhere(place, templates, source, claimed[-1])
     texts = [
-        (begins, f"its wording begins with {text_of(source.releases[first])}", templates),
-        (begin - earliest > _TOLERANCE, f"{text_of(source.releases[earliest])} has its wording", alive),
-        (ends, f"its wording ends with {text_of(source.releases[last])}", templates),
-        (latest - end > _TOLERANCE, f"{text_of(source.releases[latest])} has its wording", alive),
+        (begins, _BEGINS, first, templates),
+        (begin - earliest > _TOLERANCE, _HAS, earliest, alive),
+        (ends, _ENDS, last, templates),
+        (latest - end > _TOLERANCE, _HAS, latest, alive),
     ]
-    claim = repr(place.signature.versions.text) if place.signature.versions.text else "all versions"
+    claim = repr(place.signature.versions.text) if place.signature.versions.text else Message("all versions")
     return [
-        _fault(VERSIONS, place, f"claims {claim}, but {text}: {_spot(found)}") for holds, text, found in texts if holds
+        _fault(
+            VERSIONS, place, Message(text, claim=claim, release=text_of(source.releases[number]), files=_spot(found))
+        )
+        for holds, text, number, found in texts
+        if holds
     ]
 
 
@@ -201,16 +214,20 @@ def _file_faults(place: Place, templates: Sequence[Template]) -> list[Fault]:
     raised = tuple(place.signature.raised)
     if not raised or any(t.moved or t.file.startswith(raised) for t in templates):
         return []
-    return [_fault(FILE, place, f"`raised` names {', '.join(raised)}, but the message is in {_spot(templates)}")]
+    named = ", ".join(raised)
+    text = Message("`raised` names {named}, but the message is in {files}", named=named, files=_spot(templates))
+    return [_fault(FILE, place, text)]
 
 
-def _fault(kind: str, place: Place, text: str) -> Fault:
+def _fault(kind: str, place: Place, text: Message) -> Fault:
     return Fault(kind, place.rule, place.number, text)
 
 
 def _span(templates: Sequence[Template]) -> str:
     releases = sorted(release for t in templates for release in (t.first, t.last) if release)
-    return f"{text_of(releases[0])} to {text_of(releases[-1])}" if releases else "another version"
+    if not releases:
+        return Message("another version")
+    return Message("{first} to {last}", first=text_of(releases[0]), last=text_of(releases[-1]))
 
 
 def _spot(templates: Sequence[Template]) -> str:

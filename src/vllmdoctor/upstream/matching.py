@@ -71,7 +71,10 @@ def _by_pattern(signatures: Sequence[Signature], templates: Sequence[Template]) 
     pairs = candidates([signature.literals for signature in signatures], ["\n".join(lines) for lines in texts])
     for item, index in pairs:
         signature = signatures[item]
-        if in_scope(signature, templates[index]) and any(_takes(signature, line) for line in texts[index]):
+        template = templates[index]
+        if not in_scope(signature, template) or not _may_be_frame(signature, template):
+            continue
+        if any(_takes(signature, line) for line in texts[index]):
             found.add((item, index))
     return found
 
@@ -83,6 +86,16 @@ def in_scope(signature: Signature, template: Template) -> bool:
     if template.kind == WARNING:
         return signature.scope in ("warning", "any", "end")
     return template.kind != INFO or signature.scope in ("any", "end")
+
+
+def _may_be_frame(signature: Signature, template: Template) -> bool:
+    """A signature that asks for a frame takes only messages that are raised in such a frame."""
+    if not signature.frames:
+        return True
+    function = template.function.rpartition(".")[2]
+    return (
+        relaxed_pattern(signature.frames).search(f"{template.file} {function} | raise {template.exception}") is not None
+    )
 
 
 def _takes(signature: Signature, text: str) -> bool:

@@ -150,3 +150,11 @@ def test_of_several_printings_the_last_counts():
 def test_a_log_without_gpu_output_is_none():
     assert read_gpus("INFO 01-01 10:00:00 [core.py:58] Initializing a V1 LLM engine, with NVIDIA, 4 GPUs\n") is None
     assert read_gpus("") is None
+
+
+def test_a_number_broken_over_two_lines_is_one_number_in_the_long_form() -> None:
+    wrapped = samples.QUERY.replace(
+        "Process ID                        : 5304", "Process ID                        : 53\n04"
+    )
+    assert wrapped != samples.QUERY
+    assert read_gpus(wrapped) == read_gpus(samples.QUERY)

@@ -13,14 +13,13 @@ from vllmdoctor.facts.gpus import Machine, as_json, read_gpus
 
 from . import samples
 
-SAMPLES = st.sampled_from(
-    [sample for sample in samples.ALL if sample not in (samples.AMD_TABLE, samples.QUERY, samples.XML)]
-)
+EVERY = (*samples.ALL, samples.ROCM_LINES, samples.ROCM_JSON, samples.ROCM_CSV, samples.AMD_JSON)
+SAMPLES = st.sampled_from(EVERY)
 QUICK = settings(max_examples=60, deadline=None)
 
 
 def numbers(machine: Machine) -> Iterator[float]:
-    """Every figure reported, but for places that the tool does not print (the order of `-q` blocks)."""
+    """Every figure reported."""
     for entry in (*machine.gpus, *machine.mig_devices, *(machine.processes or ()), *machine.xids):
         yield from (
             value for value in astuple(entry) if isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -28,18 +27,25 @@ def numbers(machine: Machine) -> Iterator[float]:
 
 
 def printed(text: str) -> set[float]:
-    return {float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)} | {
-        float(n) for n in re.findall(r"\d+", text)
-    }
+    """Numbers that stand in the text, and what bytes and GB in it are in MiB."""
+    shown = {float(number) for number in re.findall(r"\d+(?:\.\d+)?|\d+", text)}
+    shown |= {float(number) for number in re.findall(r"\d+", text)}
+    return shown | {float(int(n / 2**20)) for n in shown} | {float(int(n * 1024)) for n in shown}
+
+
+def cut_off(text: str) -> set[float]:
+    """What a cut made of the number at the very end; nobody can tell that it was longer."""
+    return {float(number) for number in re.findall(r"(?:^|\D)(\d+(?:\.\d+)?)\.?$", text)}
 
 
 @QUICK
 @given(SAMPLES, st.integers(0, 4000), st.integers(0, 4000))
 def test_cuts_never_invent_a_number(sample, start, length):
+    """Not even a part of one, such as 34 MiB where 71234MiB was cut in two."""
     text = sample[start : start + length]
     machine = read_gpus(text)
     if machine is not None:
-        assert set(numbers(machine)) <= printed(text)
+        assert set(numbers(machine)) <= printed(sample) | cut_off(text)
 
 
 @QUICK
@@ -50,6 +56,16 @@ def test_wraps_and_prefixes_never_invent_a_number(sample, width, strip, prefix):
     machine = read_gpus(text)
     if machine is not None:
         assert set(numbers(machine)) <= printed(sample)
+
+
+@QUICK
+@given(st.lists(SAMPLES, min_size=2, max_size=3), st.integers(1, 3000))
+def test_one_output_within_another_never_invents_a_number(several, at):
+    """As when two processes write to one terminal."""
+    text = "\n".join([several[0][:at], *several[1:], several[0][at:]])
+    machine = read_gpus(text)
+    if machine is not None:
+        assert set(numbers(machine)) <= set.union(*map(printed, several)) | cut_off(several[0][:at])
 
 
 @QUICK

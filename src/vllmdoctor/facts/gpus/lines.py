@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
+# No line of a list of `key: value` is a number alone.
+_PAIR = re.compile(r"\S\s*:\s")
+_REST_OF_NUMBER = re.compile(r"^\s*\d[\d.]*(?: ?(?:MiB|W|%|C|MHz|KB/s))?\s*$")
 _INVISIBLE = re.compile("[\x00\ufeff\u200b]")
 
 # Prefixes that no GPU tool prints itself.
@@ -103,3 +106,14 @@ def _with_lost_breaks(lines: Sequence[str]) -> list[str]:
         else:
             broken.append(line)
     return broken
+
+
+def with_whole_numbers(lines: Sequence[str]) -> list[str]:
+    """Lines of `key: value` with a hard wrap within a number undone."""
+    whole: list[str] = []
+    for line in lines:
+        if whole and _REST_OF_NUMBER.match(line) and _PAIR.search(whole[-1]):
+            whole[-1] = whole[-1].rstrip() + line.strip()
+        else:
+            whole.append(line)
+    return whole

@@ -94,13 +94,15 @@ def _rows(lines: Sequence[str], at: int, columns: tuple[str, ...]) -> tuple[list
 
 
 def _with_one_style_of_units(rows: list[Row]) -> list[Row]:
-    """The tool prints units in all rows or in none: a bare size among sizes with unit was cut."""
+    """The tool prints units in all rows or in none: a bare number among those with unit was cut."""
     if not any(mib(cell) is not None for row in rows for cell in row.values()):
         return rows
-    return [
-        {column: "" if _is_memory(column) and whole(cell) is not None else cell for column, cell in row.items()}
-        for row in rows
-    ]
+    return [{column: "" if _lost_its_unit(column, cell) else cell for column, cell in row.items()} for row in rows]
+
+
+def _lost_its_unit(column: str, cell: str) -> bool:
+    with_unit = _is_memory(column) or column.startswith(("utilization.", "power.", "enforced.power."))
+    return with_unit and quantity(cell.rstrip("."), ("",)) is not None
 
 
 def _is_memory(column: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from .lines import with_whole_numbers
 from .model import Gpu, GpuProcess, Machine, MigDevice
 from .values import celsius, is_unified, is_virtual, mib, percent, quantity, text_or_none, version, whole
 
@@ -102,6 +103,7 @@ class _Reader:
 
 def read_query_text(lines: Sequence[str]) -> list[Machine]:
     """One machine for each report in the text."""
+    lines = with_whole_numbers(lines)
     machines: list[Machine] = []
     at = 0
     while at < len(lines):

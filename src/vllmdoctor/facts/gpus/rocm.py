@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .lines import unwrapped
+from .lines import unwrapped, with_whole_numbers
 from .model import Gpu, Machine
 from .values import percent, quantity, text_or_none, whole
 
@@ -23,6 +23,7 @@ _LINE = re.compile(r"GPU\[(\d+)\]\s*:\s*(\S[^:]*?)\s*:\s*(.*?)\s*$")
 _CARD = re.compile(r"^card(\d+)$")
 _HEX = re.compile(r"^0x[0-9a-fA-F]+$")
 _BYTES_PER_MIB = 1024 * 1024
+_PAGE_BYTES = 4096
 _NAME_KEYS = ("card series", "device name", "card model", "marketing name")
 
 
@@ -63,7 +64,7 @@ def _joined_row(lines: Sequence[str], at: int) -> re.Match[str] | None:
 
 def _key_lines(lines: Sequence[str]) -> Machine | None:
     cards: dict[int, dict[str, str]] = {}
-    for line in lines:
+    for line in with_whole_numbers(lines):
         found = _LINE.search(line)
         if found:
             cards.setdefault(int(found[1]), {})[found[2]] = found[3]
@@ -128,5 +129,6 @@ def _gpu(index: int, card: dict[str, str]) -> Gpu:
 
 
 def _mib_of_bytes(cell: str | None) -> int | None:
+    """The driver counts whole pages; another number of bytes was cut."""
     size = whole(cell)
-    return None if size is None else size // _BYTES_PER_MIB
+    return None if size is None or size % _PAGE_BYTES else size // _BYTES_PER_MIB

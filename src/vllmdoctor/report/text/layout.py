@@ -14,7 +14,7 @@ from vllmdoctor.report.model import FindingReport, ProvenanceReport, Report
 from vllmdoctor.report.rendering import shown_fact
 from vllmdoctor.report.shell import quoted
 from vllmdoctor.report.text.finding import FindingView, evidence_line, others_of
-from vllmdoctor.report.text.inline import CODE_STYLE, inline_text
+from vllmdoctor.report.text.inline import inline_text
 from vllmdoctor.report.text.page import Page
 from vllmdoctor.report.untrusted import shortened
 from vllmdoctor.report.words import Words
@@ -183,9 +183,10 @@ class _Layout:
         if self.show_all and self.report.facts:
             self.facts_table()
         if roots:
-            command = "vllmdoctor explain " + quoted(roots[0].rule)
-            more = [] if self.show_all else [inline_text(words(w.MORE_WITH_ALL))]
-            self.page.labelled_all(words(w.READ_MORE), [Text(command, CODE_STYLE), *more])
+            # A page's address stays on one line, as a command's words do: terminals make a link of it.
+            self.page.labelled_command(words(w.READ_MORE), roots[0].page or "vllmdoctor explain " + quoted(roots[0].rule))
+            if not self.show_all:
+                self.page.labelled("", inline_text(words(w.MORE_WITH_ALL)))
 
     def earlier_runs(self) -> list[Text | str]:
         sentences = earlier_runs(self.report, self.words)

@@ -18,7 +18,8 @@ _NOT_FIRST = frozenset(
     "、。，．・：；？！）］｝〉》」』】〕〗〙ー～…‥％%ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ々ゝゞヽヾ)]}>,.:;?!"
 )
 _NOT_LAST = frozenset("（［｛〈《「『【〔〖〘([{<")
-_MEASURE = re.compile(r"(?<![\w.])[\d.,]*\d (?:[KMGT]i?B|B|%|ms|s)(?!\w)")
+# Japanese has no space between a word and a number, so only Latin letters belong to a word here.
+_MEASURE = re.compile(r"(?<![\w.])[\d.,]*\d (?:[KMGT]i?B|B|%|ms|s)(?!\w)", re.ASCII)
 _TICKED = re.compile(r"`[^`]+`")
 _WORD = re.compile(r"[A-Za-z]*[ァ-ヶー]{2,9}|[ぁ-ん]{1,4}。")
 

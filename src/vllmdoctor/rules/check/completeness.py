@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from vllmdoctor.languages import Message
 from vllmdoctor.rules import model
-from vllmdoctor.rules.build import Field
 from vllmdoctor.rules.check.folder import RuleFolder, at, entries, issue
 from vllmdoctor.rules.check.issue import Issue
+from vllmdoctor.rules.fields import Field
 
 
 def is_follow_up(rule: model.Rule) -> bool:
@@ -33,22 +34,27 @@ class CompletenessCheck:
             needed.append("first_check")
         for key in needed:
             if not document.value.get(key):
-                yield issue(at(document, key), self.name, f"`{key}` is missing or empty")
+                yield issue(at(document, key), self.name, Message("`{key}` is missing or empty", key=key))
 
     def _fix_costs(self, rule: model.Rule, document: Field) -> Iterator[Issue]:
         for fix, place in zip(rule.fixes, entries(document, "fixes"), strict=True):
             cost = fix.cost or fix.remedy.cost
             if not cost.unknown.source.strip():
-                yield issue(at(place, "cost"), self.name, "the fix has no `cost`; say so when it costs nothing")
+                yield issue(
+                    at(place, "cost"), self.name, Message("the fix has no `cost`; say so when it costs nothing")
+                )
 
     def _signature(self, signature: model.Signature, place: Field, *, shipped: bool) -> Iterator[Issue]:
         if not signature.samples:
-            yield issue(at(place, "samples"), self.name, "has no sample line")
+            yield issue(at(place, "samples"), self.name, Message("has no sample line"))
         if not shipped or signature.origin != "vllm":
             return
         if not signature.raised:
             yield issue(
-                at(place, "raised"), self.name, "`raised` is missing: the vLLM file; or set `origin` to who prints it"
+                at(place, "raised"),
+                self.name,
+                Message("`raised` is missing: the vLLM file; or set `origin` to who prints it"),
             )
         if not signature.versions.text:
-            yield issue(at(place, "versions"), self.name, "`versions` is missing: the vLLM releases with this wording")
+            problem = Message("`versions` is missing: the vLLM releases with this wording")
+            yield issue(at(place, "versions"), self.name, problem)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vllmdoctor.rules.build import Field
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.build_facts import fact_groups
 from vllmdoctor.rules.check.folder import RuleFolder, at, issue
 from vllmdoctor.rules.check.issue import Issue
 from vllmdoctor.rules.check.samples import folded, sample_places, seen_text
+from vllmdoctor.rules.fields import Field
 
 _SHAPES = {
     "integer": re.compile(r"-?\d{1,3}(?:,\d{3})+|-?\d+"),
@@ -45,13 +46,14 @@ class FactLineCheck:
             return
         samples = sample_places(item)
         if not samples:
-            yield issue(at(item, "samples"), self.name, "has no sample line")
+            yield issue(at(item, "samples"), self.name, Message("has no sample line"))
         for sample in samples:
             if not _match(pattern, sample.value):
-                yield issue(sample, self.name, "the pattern does not match this sample")
+                yield issue(sample, self.name, Message("the pattern does not match this sample"))
             for group in item.value.get("literals") or ():
                 if not any(literal in sample.value for literal in group):
-                    yield issue(sample, self.name, f"none of its literals is in this sample: {', '.join(group)}")
+                    problem = Message("none of its literals is in this sample: {literals}", literals=", ".join(group))
+                    yield issue(sample, self.name, problem)
 
     def _values(self, folder: RuleFolder, item: Field) -> Iterator[Issue]:
         pattern = _compiled(item)
@@ -65,7 +67,7 @@ class FactLineCheck:
             given |= values
         for name in fact_groups(pattern.pattern):
             if name not in given and sample_places(item):
-                yield issue(at(item, "samples"), self.name, f"no sample gives the fact {name!r}")
+                yield issue(at(item, "samples"), self.name, Message("no sample gives the fact {name!r}", name=name))
         constants = item.value.get("constants") or {}
         yield from self._typed(folder, at(item, "constants"), {name: str(text) for name, text in constants.items()})
 
@@ -82,7 +84,8 @@ class FactLineCheck:
         for name, text in values.items():
             kind = names[name].type if name in names else "text"
             if not has_type(text, kind):
-                yield issue(place, self.name, f"gives {name} = {text!r}, which is no {kind}")
+                problem = Message("gives {name} = {text!r}, which is no {kind}", name=name, text=text, kind=kind)
+                yield issue(place, self.name, problem)
 
 
 def _compiled(item: Field) -> re.Pattern[str] | None:

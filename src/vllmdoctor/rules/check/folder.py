@@ -9,9 +9,10 @@ from typing import Protocol
 
 from vllmdoctor.errors import RuleError
 from vllmdoctor.languages import Message
-from vllmdoctor.rules.build import Field, build_remedy, build_rule
+from vllmdoctor.rules.build import build_remedy, build_rule
 from vllmdoctor.rules.build_facts import build_fact_book, build_fact_name
 from vllmdoctor.rules.check.issue import ERROR, Issue
+from vllmdoctor.rules.fields import Field
 from vllmdoctor.rules.model import Catalogue, FactBook, FactName, Remedy, Rule, Signature
 from vllmdoctor.rules.yaml_source import Documents, read_rules_folder
 

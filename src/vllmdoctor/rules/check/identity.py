@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from vllmdoctor.rules.build import Field
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.check.folder import TAXONOMY, RuleFolder, at, entries, issue
 from vllmdoctor.rules.check.issue import ERROR, Issue
+from vllmdoctor.rules.fields import Field
 
 _LISTS = ("causes", "fixes", "does_not_help", "verify")
 
@@ -27,7 +28,9 @@ class IdentityCheck:
             yield from self._file_name(document)
             yield from self._repeated_entries(document)
         for name in documents.rules.keys() & documents.remedies.keys():
-            yield issue(at(documents.remedies[name], "id"), self.name, f"a rule has the id {name!r} too")
+            yield issue(
+                at(documents.remedies[name], "id"), self.name, Message("a rule has the id {name!r} too", name=name)
+            )
         yield from self._aliases(folder)
         if folder.base is None:
             yield from self._places(folder)
@@ -36,7 +39,9 @@ class IdentityCheck:
     def _file_name(self, document: Field) -> Iterator[Issue]:
         stem = PurePosixPath(document.file.replace("\\", "/")).stem
         if document.value.get("id") != stem:
-            yield issue(at(document, "id"), self.name, f"the id differs from the file's name {stem!r}")
+            yield issue(
+                at(document, "id"), self.name, Message("the id differs from the file's name {stem!r}", stem=stem)
+            )
 
     def _repeated_entries(self, document: Field) -> Iterator[Issue]:
         for group in _LISTS:
@@ -45,7 +50,7 @@ class IdentityCheck:
                 value = item.value if isinstance(item.value, dict) else {}
                 name = value.get("id") or value.get("remedy")
                 if name in seen:
-                    yield issue(item, self.name, f"{name!r} is used twice in `{group}`; give this one its own `id`")
+                    yield issue(item, self.name, _used_twice(name, group))
                 seen.add(name)
 
     def _aliases(self, folder: RuleFolder) -> Iterator[Issue]:
@@ -53,27 +58,39 @@ class IdentityCheck:
         for rule, document in folder.built_rules():
             for alias in rule.aliases:
                 if alias in names:
-                    yield issue(at(document, "aliases"), self.name, f"{alias!r} is the id or old id of another rule")
+                    problem = Message("{alias!r} is the id or old id of another rule", alias=alias)
+                    yield issue(at(document, "aliases"), self.name, problem)
                 names.add(alias)
 
     def _places(self, folder: RuleFolder) -> Iterator[Issue]:
         for document in folder.documents.rules.values():
             category = document.value.get("category")
             if PurePosixPath(document.file.replace("\\", "/")).parent.name != category:
-                yield issue(at(document, "category"), self.name, f"the file is not in the folder {category}/")
+                problem = Message("the file is not in the folder {category}/", category=category)
+                yield issue(at(document, "category"), self.name, problem)
 
     def _taxonomy(self, folder: RuleFolder) -> Iterator[Issue]:
         path = folder.path / TAXONOMY
         file = str(path.relative_to(folder.path.parent))
         if not path.is_file():
-            yield Issue(file, 0, "", self.name, ERROR, "is missing: the list of rule ids with their categories")
+            problem = Message("is missing: the list of rule ids with their categories")
+            yield Issue(file, 0, "", self.name, ERROR, problem)
             return
         taxonomy = read_taxonomy(path)
         for name, document in folder.documents.rules.items():
             if name not in taxonomy:
-                yield issue(at(document, "id"), self.name, f"{name!r} is not in {file}; add a line for it")
+                yield issue(at(document, "id"), self.name, _unlisted(name, file))
             elif taxonomy[name] != document.value.get("category"):
-                yield issue(at(document, "category"), self.name, f"{file} has it under {taxonomy[name]!r}")
+                problem = Message("{file} has it under {category!r}", file=file, category=taxonomy[name])
+                yield issue(at(document, "category"), self.name, problem)
         for line, name in enumerate(taxonomy, start=2):
             if name not in folder.documents.rules:
-                yield Issue(file, line, name, self.name, ERROR, "has no rule file")
+                yield Issue(file, line, name, self.name, ERROR, Message("has no rule file"))
+
+
+def _used_twice(name: object, group: str) -> Message:
+    return Message("{name!r} is used twice in `{group}`; give this one its own `id`", name=name, group=group)
+
+
+def _unlisted(name: str, file: str) -> Message:
+    return Message("{name!r} is not in {file}; add a line for it", name=name, file=file)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vllmdoctor.rules.build import Field
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.check.folder import RuleFolder, at, entries, issue
 from vllmdoctor.rules.check.issue import WARNING, Issue
+from vllmdoctor.rules.fields import Field
 
 _URL = re.compile(r"https://[A-Za-z0-9.-]+\.[a-z]{2,}(?:[/?#]\S*)?")
 
@@ -28,20 +29,20 @@ class LinkCheck:
             seen = set()
             for item in entries(document, key):
                 if item.value == document.value.get("id"):
-                    yield issue(item, self.name, "the rule names itself")
+                    yield issue(item, self.name, Message("the rule names itself"))
                 elif item.value not in ids:
-                    yield issue(item, self.name, f"there is no rule {item.value!r}")
+                    yield issue(item, self.name, Message("there is no rule {id!r}", id=item.value))
                 elif item.value in seen:
-                    yield issue(item, self.name, f"{item.value!r} is named twice")
+                    yield issue(item, self.name, Message("{id!r} is named twice", id=item.value))
                 seen.add(item.value)
 
     def _references(self, document: Field) -> Iterator[Issue]:
         for item in entries(document, "references"):
             value = item.value if isinstance(item.value, dict) else {}
             if not _URL.fullmatch(str(value.get("url", ""))):
-                yield issue(at(item, "url"), self.name, "is not an https:// address")
+                yield issue(at(item, "url"), self.name, Message("is not an https:// address"))
             if not str(value.get("title", "")).strip():
-                yield issue(at(item, "title"), self.name, "the reference has no title")
+                yield issue(at(item, "title"), self.name, Message("the reference has no title"))
 
     def _unused_remedies(self, folder: RuleFolder) -> Iterator[Issue]:
         used = {
@@ -52,4 +53,4 @@ class LinkCheck:
         }
         for name, document in folder.documents.remedies.items():
             if name not in used:
-                yield issue(at(document, "id"), self.name, "no rule uses this remedy", WARNING)
+                yield issue(at(document, "id"), self.name, Message("no rule uses this remedy"), WARNING)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.check.folder import RuleFolder, issue
 from vllmdoctor.rules.check.issue import Issue
 from vllmdoctor.rules.check.prose import Wording, prose_of
@@ -19,15 +20,15 @@ _LISTS = frozenset(("bullet_list_open", "ordered_list_open"))
 _UNDERSCORE_FLAG = re.compile(r"(?<![\w-])--[a-z0-9]+(?:-[a-z0-9]+)*_[a-z0-9_-]+")
 _PARSER = MarkdownIt("commonmark").enable("table")
 _NAMES = {
-    "html_inline": "HTML (write <…> in backticks)",
-    "html_block": "HTML (write <…> in backticks)",
-    "image": "an image",
-    "heading": "a heading",
-    "table": "a table",
-    "fence": "a code block",
-    "code_block": "an indented block",
-    "hr": "a horizontal line",
-    "blockquote": "a quotation",
+    "html_inline": Message("HTML (write <…> in backticks)"),
+    "html_block": Message("HTML (write <…> in backticks)"),
+    "image": Message("an image"),
+    "heading": Message("a heading"),
+    "table": Message("a table"),
+    "fence": Message("a code block"),
+    "code_block": Message("an indented block"),
+    "hr": Message("a horizontal line"),
+    "blockquote": Message("a quotation"),
 }
 
 
@@ -43,7 +44,7 @@ class MarkdownCheck:
                     yield issue(wording.place, self.name, problem)
 
 
-def text_problems(wording: Wording) -> Iterator[str]:
+def text_problems(wording: Wording) -> Iterator[Message]:
     """What a text has that reports cannot show, or shows wrong."""
     text = wording.without_placeholders()
     tokens = _PARSER.parse(text)
@@ -51,14 +52,14 @@ def text_problems(wording: Wording) -> Iterator[str]:
     pairs = {kind.removesuffix("_open") for kind in kinds if kind.endswith("_open")}
     leaves = {kind for kind in kinds if not kind.endswith(("_open", "_close"))}
     for kind in sorted((pairs - _ALLOWED_PAIRS - _PARTS_OF_TABLES) | (leaves - _ALLOWED_LEAVES)):
-        yield f"has {_NAMES.get(kind, kind)}; texts are inline code, emphasis, lists and links"
+        yield Message("has {element}; texts are inline code, emphasis, lists and links", element=_NAMES.get(kind, kind))
     if wording.key == "title" and kinds & _LISTS:
-        yield "a title cannot be a list"
+        yield Message("a title cannot be a list")
     for link in (token for token in _flat(tokens) if token.type == "link_open"):
         if not str(link.attrs.get("href", "")).startswith("https://"):
-            yield f"links to {link.attrs.get('href')!r}, which is not an https:// address"
+            yield Message("links to {url!r}, which is not an https:// address", url=link.attrs.get("href"))
     for flag in _UNDERSCORE_FLAG.findall(text):
-        yield f"write {flag.replace('_', '-')} instead of {flag}"
+        yield Message("write {right} instead of {flag}", right=flag.replace("_", "-"), flag=flag)
 
 
 def _flat(tokens: Sequence[Token]) -> Iterator[Token]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from vllmdoctor.errors import ExpressionError
-from vllmdoctor.rules.build import Field
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.build_facts import fact_groups
 from vllmdoctor.rules.check.folder import RuleFolder, at, entries, issue
 from vllmdoctor.rules.check.issue import Issue
 from vllmdoctor.rules.check.prose import Wording, commands_of, own_prose
 from vllmdoctor.rules.expressions import parse_expression
+from vllmdoctor.rules.fields import Field
 from vllmdoctor.rules.model import Rule
 
 _LISTS = ("causes", "fixes", "does_not_help", "verify")
@@ -50,15 +51,14 @@ class NameCheck:
         for signature in entries(document, "signatures"):
             for name in fact_groups(signature.value["pattern"]):
                 if name not in declared and name not in used:
-                    problem = f"the group {name!r} is neither a declared fact nor used by this rule"
+                    problem = Message("the group {name!r} is neither a declared fact nor used by this rule", name=name)
                     yield issue(at(signature, "pattern"), self.name, problem)
 
     def _texts(self, texts: Iterable[Wording], known: frozenset[str]) -> Iterator[Issue]:
         for wording in texts:
             for name in sorted(set(_names_in_texts([wording])) - known):
-                yield issue(
-                    wording.place, self.name, f"the placeholder uses {name!r}, which no fact or group is called"
-                )
+                problem = Message("the placeholder uses {name!r}, which no fact or group is called", name=name)
+                yield issue(wording.place, self.name, problem)
 
     def _expressions(self, item: Field, keys: tuple[str, ...], known: frozenset[str]) -> Iterator[Issue]:
         for key in keys:
@@ -68,7 +68,8 @@ class NameCheck:
 
     def _expression(self, place: Field, known: frozenset[str]) -> Iterator[Issue]:
         for name in sorted(_names_in_expression(place) - known):
-            yield issue(place, self.name, f"the condition uses {name!r}, which no fact or group is called")
+            problem = Message("the condition uses {name!r}, which no fact or group is called", name=name)
+            yield issue(place, self.name, problem)
 
     def _parameters(self, folder: RuleFolder, declared: frozenset[str]) -> Iterator[Issue]:
         """Of remedies: a placeholder is a fact or an argument that some fix gives; of fixes: each argument is used."""
@@ -83,7 +84,8 @@ class NameCheck:
                 texts = [text for item in (place, remedy) if item for text in (*own_prose(item), *commands_of(item))]
                 unused = fix.arguments.keys() - set(_names_in_texts(texts))
                 for name in sorted(unused):
-                    yield issue(at(place, "arguments"), self.name, f"no text of the remedy uses the argument {name!r}")
+                    problem = Message("no text of the remedy uses the argument {name!r}", name=name)
+                    yield issue(at(place, "arguments"), self.name, problem)
         for remedy_model, document in folder.built_remedies():
             texts = [*own_prose(document), *commands_of(document)]
             yield from self._texts(texts, declared | given.get(remedy_model.id, set()))

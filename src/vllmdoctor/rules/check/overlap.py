@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from vllmdoctor.languages import Message
 from vllmdoctor.rules import model
 from vllmdoctor.rules.check.completeness import is_follow_up
 from vllmdoctor.rules.check.folder import RuleFolder, issue
@@ -36,13 +37,16 @@ class OverlapCheck:
             ):
                 others.setdefault(index, set()).add(other.id)
         for index, names in others.items():
-            problem = "matches this sample too; make one of them narrower, or relate them"
-            yield from (issue(samples[index][2], self.name, f"the rule {name!r} {problem}") for name in sorted(names))
+            yield from (issue(samples[index][2], self.name, _also_matches(name)) for name in sorted(names))
         for entry in _noise(folder):
             for index in (index for _, index in candidates([entry.literals], texts)):
                 if compiled(entry.pattern).search(texts[index]):
-                    problem = f"the noise {entry.id!r} matches this sample, so it would never count"
+                    problem = Message("the noise {id!r} matches this sample, so it would never count", id=entry.id)
                     yield issue(samples[index][2], self.name, problem)
+
+
+def _also_matches(rule_id: str) -> Message:
+    return Message("the rule {id!r} matches this sample too; make one of them narrower, or relate them", id=rule_id)
 
 
 def _matches(signature: model.Signature, text: str) -> bool:

@@ -9,15 +9,16 @@ from typing import Any
 
 import regex
 
-from vllmdoctor.rules.build import Field
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.check.folder import RuleFolder, at, entries, issue
 from vllmdoctor.rules.check.issue import Issue
+from vllmdoctor.rules.fields import Field
 from vllmdoctor.rules.literals import MIN_LENGTH, required_literals, sre, sre_parser
 
 _KEYS = ("pattern", "unless", "frames")
 _GROUPS = ("lines", "marks", "noise")
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
-_WHITE_SPACE = "has a tab or line end; text has single spaces, so it can never match"
+_WHITE_SPACE = Message("has a tab or line end; text has single spaces, so it can never match")
 _NEW_IN_PYTHON_3_11 = ("POSSESSIVE_REPEAT", "ATOMIC_GROUP")
 
 
@@ -48,27 +49,30 @@ class PatternCheck:
             if item.value.get("where") == "frame" or not isinstance(pattern, str) or not _compiles(pattern):
                 continue
             if not _has_long_set(item.value.get("literals") or required_literals(pattern)):
-                problem = f"no literal of {MIN_LENGTH} characters must occur; add `literals:` or make it more exact"
+                problem = Message(
+                    "no literal of {count} characters must occur; add `literals:` or make it more exact",
+                    count=MIN_LENGTH,
+                )
                 yield issue(at(item, "pattern"), self.name, problem)
 
 
-def pattern_problems(pattern: str, *, lines: bool = False) -> list[str]:
+def pattern_problems(pattern: str, *, lines: bool = False) -> list[Message]:
     """What is wrong with a pattern, empty when nothing is. `lines`: the text it sees has several lines."""
     if "\n" in pattern:
-        return ["holds a line end; text is matched on one line"]
+        return [Message("holds a line end; text is matched on one line")]
     for engine in (re, regex):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 engine.compile(pattern)
         except (re.error, regex.error, OverflowError, RecursionError, Warning) as problem:
-            return [f"does not compile with {engine.__name__}: {problem}"]
+            return [Message("does not compile with {engine}: {reason}", engine=engine.__name__, reason=problem)]
     tree = sre_parser.parse(pattern)
     problems = list(_walk(tree, inside_repeat=False))
     if lines:
         problems = [problem for problem in problems if problem != _WHITE_SPACE]
     if tree.state.flags & ~re.UNICODE or _scoped_flags(tree):
-        problems.append("has inline flags such as (?i); write [Ee]rror instead")
+        problems.append(Message("has inline flags such as (?i); write [Ee]rror instead"))
     return list(dict.fromkeys(problems))
 
 
@@ -84,17 +88,17 @@ def _compiles(pattern: str) -> bool:
     return True
 
 
-def _walk(tree: Iterable[Any], *, inside_repeat: bool) -> Iterator[str]:
+def _walk(tree: Iterable[Any], *, inside_repeat: bool) -> Iterator[Message]:
     after_space = False
     for operator, argument in tree:
         is_space = operator is sre.LITERAL and argument == ord(" ")
         if after_space and is_space:
-            yield "has two spaces in a row; text has single spaces, so it can never match"
+            yield Message("has two spaces in a row; text has single spaces, so it can never match")
         after_space = is_space
         if operator is sre.LITERAL and chr(argument) in "\t\n\r\f\v":
             yield _WHITE_SPACE
         if str(operator) in _NEW_IN_PYTHON_3_11:
-            yield "has a possessive repeat or an atomic group, which Python 3.10 does not know"
+            yield Message("has a possessive repeat or an atomic group, which Python 3.10 does not know")
         if str(operator) in _REPEATS:
             yield from _repeat(argument, inside_repeat=inside_repeat)
         else:
@@ -103,13 +107,17 @@ def _walk(tree: Iterable[Any], *, inside_repeat: bool) -> Iterator[str]:
             )
 
 
-def _repeat(argument: Any, *, inside_repeat: bool) -> Iterator[str]:
+def _repeat(argument: Any, *, inside_repeat: bool) -> Iterator[Message]:
     _least, most, body = argument
     unbounded = most is sre.MAXREPEAT
     if unbounded and inside_repeat:
-        yield "has an unbounded repeat inside another; bound one of them, for example {1,20}"
+        yield Message("has an unbounded repeat inside another; bound one of them, for example {bound}", bound="{1,20}")
     if unbounded and any(operator is sre.ANY for operator, _ in body):
-        yield "has an unbounded .* or .+; write .{0,200}? or exclude the character that ends it ([^)]{0,200})"
+        yield Message(
+            "has an unbounded .* or .+; write {bounded} or exclude the character that ends it ({excluding})",
+            bounded=".{0,200}?",
+            excluding="[^)]{0,200}",
+        )
     yield from _walk(body, inside_repeat=inside_repeat or unbounded)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vllmdoctor.errors import ExpressionError
-from vllmdoctor.rules.build import Field
 from vllmdoctor.rules.check.folder import entries
+from vllmdoctor.rules.fields import Field
 from vllmdoctor.rules.texts import Template, parse_template
 from vllmdoctor.rules.translate import GROUPS, TEXTS
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from vllmdoctor.errors import RuleError
+from vllmdoctor.languages import Counted, Message
 from vllmdoctor.rules.check.build import BuildCheck
 from vllmdoctor.rules.check.clean_corpus import CleanCorpusCheck
 from vllmdoctor.rules.check.completeness import CompletenessCheck
@@ -24,6 +25,7 @@ from vllmdoctor.rules.check.speed import SpeedCheck
 from vllmdoctor.rules.check.titles import TitleCheck
 from vllmdoctor.rules.check.translations import TranslationCheck, translated_shares
 from vllmdoctor.rules.check.versions import VersionCheck
+from vllmdoctor.rules.counts import counted_things
 from vllmdoctor.rules.load import load_catalogue
 
 
@@ -41,22 +43,22 @@ def check_rules(
 
 def main_check(
     folder: Path,
-    echo: Callable[[str], None],
+    echo: Callable[[Message], None],
     *,
     language: str | None = None,
     clean_corpus: Path | None = None,
     user: bool | None = None,
 ) -> int:
-    """Prints every issue and a summary; 0 when there is no error, else 1."""
+    """Hands every issue and a summary to `echo`, a sentence at a time; 0 when there is no error, else 1."""
     opened = _opened(folder, user)
     issues = opened if isinstance(opened, list) else issues_of(opened, checks(language, clean_corpus))
     for found in issues:
-        echo(str(found))
+        echo(found.sentence())
     if isinstance(opened, RuleFolder):
         for line in summary(opened, language):
             echo(line)
     errors = sum(found.severity == ERROR for found in issues)
-    echo("no problems" if not issues else f"{_counted(errors, 'error')}, {_counted(len(issues) - errors, 'remark')}")
+    echo(_verdict(errors, len(issues) - errors))
     return 1 if errors else 0
 
 
@@ -78,14 +80,30 @@ def issues_of(folder: RuleFolder, wanted: list[Check]) -> list[Issue]:
     return sorted(dict.fromkeys(kept), key=lambda issue: (issue.file, issue.line))
 
 
-def summary(folder: RuleFolder, language: str | None = None) -> Iterator[str]:
+def summary(folder: RuleFolder, language: str | None = None) -> Iterator[Message]:
     """What was checked, and how far the translations are."""
     documents = folder.documents
     facts = sum(1 for _ in folder.fact_entries("facts"))
-    yield f"{len(documents.rules)} rules, {len(documents.remedies)} remedies, {facts} facts"
+    yield counted_things(len(documents.rules), len(documents.remedies), facts)
     for name, (done, total) in translated_shares(folder).items():
         if language in (None, name):
-            yield f"{name}: {100 * done // max(total, 1)} % translated ({done} of {total})"
+            yield Message(
+                "{language}: {percent} % translated ({done} of {total})",
+                language=name,
+                percent=100 * done // max(total, 1),
+                done=done,
+                total=total,
+            )
+
+
+def _verdict(errors: int, remarks: int) -> Message:
+    if not errors and not remarks:
+        return Message("no problems")
+    return Message(
+        "{errors}, {remarks}",
+        errors=Counted("{count} error", "{count} errors", errors),
+        remarks=Counted("{count} remark", "{count} remarks", remarks),
+    )
 
 
 def _opened(folder: Path, user: bool | None) -> RuleFolder | list[Issue]:
@@ -95,7 +113,3 @@ def _opened(folder: Path, user: bool | None) -> RuleFolder | list[Issue]:
         return open_rule_folder(folder, load_catalogue() if user else None)
     except RuleError as problem:
         return [Issue.of(problem, BuildCheck.name)]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vllmdoctor.rules.build import Field
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.check.folder import RuleFolder, at, issue
 from vllmdoctor.rules.check.issue import Issue
+from vllmdoctor.rules.fields import Field
 from vllmdoctor.rules.model import Signature
 
 
@@ -42,16 +43,17 @@ class SampleCheck:
     def _sample(self, signature: Signature, sample: Field, *, declared: bool) -> Iterator[Issue]:
         text = seen_text(sample.value, signature)
         if not re.search(signature.pattern, text):
-            yield issue(sample, self.name, "the signature's pattern does not match this sample")
+            yield issue(sample, self.name, Message("the signature's pattern does not match this sample"))
         elif signature.unless and re.search(signature.unless, text):
-            yield issue(sample, self.name, "the signature's `unless` matches this sample")
+            yield issue(sample, self.name, Message("the signature's `unless` matches this sample"))
         for group in signature.literals if declared else ():
             if not any(literal in text for literal in group):
-                yield issue(
-                    sample, self.name, f"none of the signature's literals is in this sample: {', '.join(group)}"
+                problem = Message(
+                    "none of the signature's literals is in this sample: {literals}", literals=", ".join(group)
                 )
+                yield issue(sample, self.name, problem)
 
     def _repeated(self, place: Field) -> Iterator[Issue]:
         texts = [folded(sample.value) for sample in sample_places(place)]
         if len(set(texts)) < len(texts):
-            yield issue(at(place, "samples"), self.name, "the same sample twice")
+            yield issue(at(place, "samples"), self.name, Message("the same sample twice"))

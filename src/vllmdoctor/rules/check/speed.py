@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import regex
 
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.check.attack import SIZE, Attack, attacks_on
 from vllmdoctor.rules.check.folder import RuleFolder, issue
 from vllmdoctor.rules.check.issue import Issue
@@ -27,7 +28,12 @@ class SpeedCheck:
                 # A pattern with an unsafe shape is reported already, and `re` cannot be stopped while it runs.
                 known[pattern] = "" if pattern_problems(pattern, lines=lines) else slow_text(pattern)
             if known[pattern]:
-                problem = f"takes more than {LIMIT_S} s on {SIZE // 1024} KiB of {known[pattern]!r}…; bound its repeats"
+                problem = Message(
+                    "takes more than {limit} s on {kib} KiB of {text!r}…; bound its repeats",
+                    limit=LIMIT_S,
+                    kib=SIZE // 1024,
+                    text=known[pattern],
+                )
                 yield issue(place, self.name, problem)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.check.folder import RuleFolder, issue
 from vllmdoctor.rules.check.issue import Issue
 from vllmdoctor.rules.check.prose import Wording, wordings
@@ -35,10 +36,15 @@ class TitleCheck:
         )
         rendered = (text or "").replace("`", "")
         if len(rendered) > MAX_TITLE:
-            problem = f"{len(rendered)} characters when rendered, {MAX_TITLE} fit: {rendered}"
+            problem = Message(
+                "{count} characters when rendered, {most} fit: {title}",
+                count=len(rendered),
+                most=MAX_TITLE,
+                title=rendered,
+            )
             yield issue(wording.place, self.name, problem)
         if rendered.endswith("."):
-            yield issue(wording.place, self.name, "ends with a full stop")
+            yield issue(wording.place, self.name, Message("ends with a full stop"))
 
 
 def _typical_values(folder: RuleFolder) -> dict[str, bool | int | float | str]:

@@ -10,9 +10,10 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from vllmdoctor.rules.build import Field
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.check.folder import RuleFolder, at, issue
 from vllmdoctor.rules.check.issue import Issue
+from vllmdoctor.rules.fields import Field
 from vllmdoctor.rules.translate import digest_of, english_texts
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}|]*)(?:\|[^{}]*)?\}")
@@ -37,16 +38,22 @@ class TranslationCheck:
                 if name in originals:
                     yield from self._file(document, originals[name])
                 else:
-                    yield issue(document, self.name, f"translates {name!r}, which is no rule or remedy")
+                    yield issue(
+                        document, self.name, Message("translates {name!r}, which is no rule or remedy", name=name)
+                    )
         if self.language not in (None, "en"):
             files = folder.documents.translations.get(str(self.language), {})
             for name, original in originals.items():
                 if name not in files:
-                    yield issue(original, self.name, f"is not translated (no {name}.{self.language}.yaml)")
+                    problem = Message("is not translated (no {file})", file=f"{name}.{self.language}.yaml")
+                    yield issue(original, self.name, problem)
 
     def _file(self, document: Field, original: Field) -> Iterator[Issue]:
         if document.value.get("digest") != digest_of(original.value):
-            problem = f"made from other English texts than {original.file} has now; revise it, then `rules stamp` it"
+            problem = Message(
+                "made from other English texts than {file} has now; revise it, then `rules stamp` it",
+                file=original.file,
+            )
             yield issue(at(document, "digest"), self.name, problem)
         words = {key: value for key, value in document.value.items() if key != "digest"}
         yield from self._compared(Field(document.file, "", words, document.lines), english_texts(original.value))
@@ -56,32 +63,40 @@ class TranslationCheck:
             if isinstance(place.value, str):
                 yield from (issue(place, self.name, problem) for problem in wording_problems(place.value, english))
             else:
-                yield issue(place, self.name, "has `known:` and `unknown:` wordings where English has one text")
+                problem = Message("has `known:` and `unknown:` wordings where English has one text")
+                yield issue(place, self.name, problem)
         elif not isinstance(place.value, Mapping):
-            yield issue(place, self.name, f"English has {', '.join(english)} here")
+            yield issue(place, self.name, Message("English has {names} here", names=", ".join(english)))
         else:
             for key in english.keys() - place.value.keys():
-                yield issue(at(place, key), self.name, f"`{key}` is not translated")
+                yield issue(at(place, key), self.name, Message("`{key}` is not translated", key=key))
             for key in place.value.keys() - english.keys():
-                yield issue(at(place, key), self.name, f"English has no `{key}`")
+                yield issue(at(place, key), self.name, Message("English has no `{key}`", key=key))
             for key in english.keys() & place.value.keys():
                 yield from self._compared(at(place, key), english[key])
 
 
-def wording_problems(text: str, english: str) -> Iterator[str]:
+def wording_problems(text: str, english: str) -> Iterator[Message]:
     """What must be the same in every language and is not."""
     if text != unicodedata.normalize("NFC", text):
-        yield "is not in Unicode's composed form (NFC)"
-    for what, parts in (("placeholders", _placeholders), ("code", _code), ("flags", _flags)):
+        yield Message("is not in Unicode's composed form (NFC)")
+    for what, parts in (
+        (Message("placeholders"), _placeholders),
+        (Message("code"), _code),
+        (Message("flags"), _flags),
+    ):
         here, there = Counter(parts(text)), Counter(parts(english))
         if here != there:
-            missing, extra = sorted((there - here).elements()), sorted((here - there).elements())
-            problem = "; ".join(
-                f"{word}: {', '.join(found)}"
-                for word, found in (("missing", missing), ("not in English", extra))
-                if found
-            )
-            yield f"{what} differ from English ({problem})"
+            yield Message("{what} differ from English ({problem})", what=what, problem=_difference(here, there))
+
+
+def _difference(here: Counter[str], there: Counter[str]) -> Message:
+    missing, extra = (", ".join(sorted(found.elements())) for found in (there - here, here - there))
+    if missing and extra:
+        return Message("missing: {missing}; not in English: {extra}", missing=missing, extra=extra)
+    if missing:
+        return Message("missing: {missing}", missing=missing)
+    return Message("not in English: {extra}", extra=extra)
 
 
 def _placeholders(text: str) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from vllmdoctor.errors import ExpressionError
-from vllmdoctor.rules.build import Field
+from vllmdoctor.languages import Message
 from vllmdoctor.rules.check.folder import RuleFolder, entries, issue
 from vllmdoctor.rules.check.issue import Issue
 from vllmdoctor.rules.expressions import Node, parse_expression
+from vllmdoctor.rules.fields import Field
 
 _LISTS = ("signatures", "causes", "fixes", "does_not_help", "verify")
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "in")
@@ -35,7 +36,8 @@ class VersionCheck:
         except ExpressionError:
             return
         for name in _mistyped(root):
-            yield issue(place, self.name, f"compare {name} with a version literal such as v0.9.1 (no quotes)")
+            problem = Message("compare {name} with a version literal such as v0.9.1 (no quotes)", name=name)
+            yield issue(place, self.name, problem)
 
 
 def _mistyped(node: Node) -> Iterator[str]:

@@ -9,6 +9,7 @@ from vllmdoctor.site import markdown as md
 from vllmdoctor.site import words as s
 from vllmdoctor.site.context import Site
 from vllmdoctor.site.guides import GUIDES, Guide, guide_notice, read_guide
+from vllmdoctor.site.markers import filled
 
 
 def guides_of(site: Site) -> dict[str, Guide]:
@@ -18,7 +19,7 @@ def guides_of(site: Site) -> dict[str, Guide]:
 
 def page(guide: Guide, site: Site) -> str:
     """Raises InputError for a marker that is wrong."""
-    lines = guide.filled_body().strip("\n").split("\n")
+    lines = filled(guide.body, guide.language, name=guide.file).strip("\n").split("\n")
     state = guide_notice(guide.name, site.language)
     if state:
         lines = [lines[0], "", *_notice(state, guide.name, site), *lines[1:]]

@@ -17,6 +17,7 @@ FREQUENT = (
     "free-memory-below-utilization",
     "cuda-oom-loading-weights",
     "cuda-oom-inference",
+    "cuda-oom-unknown-phase",
     "engine-core-init-failed",
     "architecture-unsupported",
     "gated-or-unauthorized",
@@ -24,6 +25,7 @@ FREQUENT = (
     "nccl-error",
     "no-kernel-image",
     "driver-too-old",
+    "port-in-use",
     "context-length-exceeded",
     "unrecognized-argument",
 )

@@ -34,7 +34,10 @@ def messages(site: Site) -> str:
         {(wording.text, rule.id) for rule in site.catalogue.rules.values() for wording in wordings(rule)},
         key=lambda pair: (_sort_key(pair[0]), pair),
     )
-    rows = [f'- {md.code(text)} [{rule_id}](../rules/{rule_id}.md){{ .message-rule }}' for text, rule_id in found]
+    rows = [
+        f'<li>{md.html_code(text)} <a class="message-rule" href="../rules/{rule_id}/">{rule_id}</a></li>'
+        for text, rule_id in found
+    ]
     lines = [
         f"# {md.escaped(words(s.ALL_MESSAGES))} {{ #messages }}",
         "",
@@ -46,11 +49,9 @@ def messages(site: Site) -> str:
         f'<output for="message-filter" data-template="{words(s.FILTERED)}">{words(s.FILTERED, count=len(rows))}</output>',
         "</div>",
         "",
-        '<div class="message-list" markdown="1">',
-        "",
+        '<ul class="message-list" markdown="0">',
         *rows,
-        "",
-        "</div>",
+        "</ul>",
     ]
     meta = {
         "title": words(s.ALL_MESSAGES),

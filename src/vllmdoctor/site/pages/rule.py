@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from html import escape
 
 from vllmdoctor.diagnosis.model import CONSEQUENCE
 from vllmdoctor.facts.model import READ
@@ -207,23 +208,24 @@ class _RulePage:
 
     def versions(self) -> list[str]:
         words = self.words
-        header = [words(s.WORDING), words(w.VERSIONS), words(w.WHERE_RAISED)]
+        header = [escape(words(label)) for label in (s.WORDING, w.VERSIONS, w.WHERE_RAISED)]
         rows = [
-            [md.cell_code(wording.text), md.cell_code(wording.signature.versions.text) or words(s.ANY_VERSION), place]
-            for wording in self.wordings
-            for place in [self.origin(wording.signature)]
+            [md.html_code(one.text), md.html_code(one.signature.versions.text) or escape(words(s.ANY_VERSION)), place]
+            for one in self.wordings
+            for place in [self.origin(one.signature)]
         ]
-        table = [*md.table(header, rows), ""]
+        table = md.html_table(header, rows)
         if len(rows) > _FOLD_WORDINGS:
-            table = md.folded("abstract", words.counted(s.ALL_WORDINGS, len(rows)), table)
-        return [*self.heading(s.OTHER_WORDINGS, "wordings"), *table]
+            summary = escape(words.counted(s.ALL_WORDINGS, len(rows)))
+            table = ['<details class="abstract">', f"<summary>{summary}</summary>", *table, "</details>"]
+        return [*self.heading(s.OTHER_WORDINGS, "wordings"), '<div class="wordings" markdown="0">', *table, "</div>", ""]
 
     def origin(self, signature: Signature) -> str:
         if signature.raised:
-            return ", ".join(map(md.cell_code, signature.raised))
+            return ", ".join(map(md.html_code, signature.raised))
         if signature.origin in ("", "vllm"):
             return ""
-        return md.escaped(self.words(s.FROM_PROGRAM, program=signature.origin))
+        return escape(self.words(s.FROM_PROGRAM, program=signature.origin))
 
     def related(self) -> list[str]:
         rules = [rule for name in self.rule.related if (rule := self.site.catalogue.rule(name))]

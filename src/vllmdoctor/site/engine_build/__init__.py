@@ -1,0 +1,1 @@
+"""What runs when the browser's engine is built, inside the Python that the browser will run."""

@@ -1,0 +1,148 @@
+// The search box: recognizes pasted messages, composes accents, knows flags, offers long pastes to the analyzer.
+
+import { Finder, worthShowing } from "./finder.mjs";
+
+const LONG = 200;
+const HANDED_OVER = "vllmdoctor-paste";
+const SHORTEST = 3;
+
+const sentences = JSON.parse(document.getElementById("site-sentences")?.textContent || "{}");
+const base = JSON.parse(document.getElementById("__config")?.textContent || "{}").base || ".";
+
+function toAnalyzer(text, address) {
+  try {
+    sessionStorage.setItem(HANDED_OVER, text);
+  } catch {
+    // Without storage the reader pastes once more.
+  }
+  location.href = address;
+}
+
+// A dash before a word means "not" to the theme's search, and accents may come in decomposed.
+const searchable = (text) => text.normalize("NFC").replace(/(^|\s)-+(?=\w)/g, "$1");
+
+const isSearchBox = (element) => element instanceof HTMLInputElement && element.dataset.mdComponent === "search-query";
+
+let finder = null;
+
+function loadFinder() {
+  finder ||= fetch(new URL("../messages.json", import.meta.url))
+    .then((answer) => (answer.ok ? answer.json() : []))
+    .then((rules) => new Finder(rules))
+    .catch(() => new Finder([]));
+  return finder;
+}
+
+function made(name, properties, ...children) {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...children);
+  return element;
+}
+
+// Our own results stand above the theme's, in an element of their own: the theme redraws its list as it likes.
+function resultsAbove(box) {
+  const place = box.closest(".md-search")?.querySelector(".md-search__scrollwrap");
+  if (!place) return null;
+  let above = place.querySelector(".search-above");
+  if (!above) {
+    above = made("div", { className: "search-above" });
+    above.setAttribute("aria-live", "polite");
+    place.prepend(above);
+  }
+  return above;
+}
+
+async function showBest(box, text) {
+  const known = await loadFinder();
+  if (text !== box.value && text !== box.dataset.pasted) return; // typed on meanwhile
+  const above = resultsAbove(box);
+  if (!above) return;
+  const found = text.trim().length < SHORTEST ? [] : worthShowing(known.find(text));
+  const parts = [];
+  if (text.length >= LONG) {
+    const button = made("button", { type: "button", className: "md-button md-button--primary", textContent: sentences.to_analyzer });
+    button.addEventListener("click", () => toAnalyzer(text, `${base}/analyze/`));
+    parts.push(made("p", { id: "search-offer" }, sentences.long_paste, " ", button));
+  }
+  if (found.length) {
+    const rows = found.map((one) => {
+      const link = made("a", { className: "search-best", href: `${base}/rules/${one.id}/`, textContent: one.title });
+      return made("li", {}, link, ...(one.text ? [made("code", { textContent: one.text })] : []));
+    });
+    parts.push(made("p", { className: "search-label", textContent: sentences.best_match }), made("ol", {}, ...rows));
+  }
+  above.replaceChildren(...parts);
+}
+
+document.addEventListener("focusin", (event) => isSearchBox(event.target) && loadFinder(), { capture: true });
+
+document.addEventListener(
+  "input",
+  (event) => {
+    const box = event.target;
+    if (!isSearchBox(box)) return;
+    const wanted = searchable(box.value);
+    if (wanted !== box.value) box.value = wanted;
+    if (box.dataset.pasted && !sameWords(box.dataset.pasted, box.value)) delete box.dataset.pasted;
+    showBest(box, box.dataset.pasted || box.value);
+  },
+  { capture: true },
+);
+
+const sameWords = (one, other) => searchable(one).replace(/\s+/g, "") === other.replace(/\s+/g, "");
+
+// A box of one line drops the line ends of what is pasted; the analyzer needs them.
+document.addEventListener(
+  "paste",
+  (event) => {
+    const text = event.clipboardData?.getData("text/plain") || "";
+    if (isSearchBox(event.target) && text.length >= LONG) event.target.dataset.pasted = text;
+  },
+  { capture: true },
+);
+
+document.addEventListener(
+  "keydown",
+  (event) => {
+    if (event.key !== "Enter" || !isSearchBox(event.target)) return;
+    const best = resultsAbove(event.target)?.querySelector("a.search-best");
+    if (!best) return;
+    event.preventDefault();
+    event.stopPropagation();
+    best.click();
+  },
+  { capture: true },
+);
+
+for (const form of document.querySelectorAll("form[data-analyze]")) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    toAnalyzer(form.querySelector("textarea").value, new URL(form.dataset.analyze, location.href).href);
+  });
+}
+
+for (const link of document.querySelectorAll(".md-select__link[hreflang]")) {
+  link.addEventListener("click", () => {
+    link.hash = location.hash;
+    try {
+      localStorage.setItem("vllmdoctor-language", link.hreflang);
+    } catch {
+      // Then the start page goes by the browser's languages.
+    }
+  });
+}
+
+const filter = document.getElementById("message-filter");
+if (filter) {
+  const items = [...document.querySelectorAll(".message-list li")].map((item) => [item, item.textContent.toLowerCase()]);
+  const output = document.querySelector('output[for="message-filter"]');
+  filter.addEventListener("input", () => {
+    const words = searchable(filter.value).toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const [item, text] of items) {
+      item.hidden = !words.every((word) => text.includes(word));
+      shown += item.hidden ? 0 : 1;
+    }
+    output.textContent = output.dataset.template.replace("{count}", shown.toLocaleString(document.documentElement.lang));
+  });
+}
