@@ -42,6 +42,7 @@ bench: $(STAMP)  ## measure time and memory (see benchmarks/README.md)
 	$(BIN)/python benchmarks/literals.py > build/bench-literals.txt
 	$(BIN)/python benchmarks/scan.py build/bench.log --literals build/bench-literals.txt -- \
 	  $(BIN)/python -m vllmdoctor analyze {}
+	$(BIN)/python benchmarks/rules.py tests/fixtures/real/fake-oom-weights.log
 
 messages: $(STAMP)  ## bring the translators' .po files up to date
 	@mkdir -p build

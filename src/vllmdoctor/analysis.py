@@ -48,8 +48,8 @@ def analyze_inputs(
     """Reads the inputs and reports on the last run in them.
 
     `paths` are logs ("-" is standard input), `nvidia_smi` files with nvidia-smi output, `progress` is told the bytes
-    read, `vllm` a vLLM (folder or table of messages) in which the source of an unrecognized failure is looked up, `site`
-    the address of the troubleshooting site whose pages the report names.
+    read, `vllm` a vLLM (folder or table of messages) in which the source of an unrecognized failure is looked up,
+    `site` the address of the troubleshooting site whose pages the report names.
     Raises InputError when an input cannot be read, RuleError when a rule file is wrong.
     """
     if vllm is not None:
@@ -93,7 +93,8 @@ def analyze_excerpts(
     log = read_log((line for excerpt in excerpts for line in excerpt.lines), sections=forced)
     diagnosis = diagnose_log(log, catalogue, excerpts)
     provenance = _provenance(diagnosis, vllm)
-    return build_report(diagnosis, catalogue, input_reports(excerpts, log), redact=redact, provenance=provenance, site=site)
+    inputs = input_reports(excerpts, log)
+    return build_report(diagnosis, catalogue, inputs, redact=redact, provenance=provenance, site=site)
 
 
 def _provenance(diagnosis: Diagnosis, vllm: Path | None) -> Provenance | None:

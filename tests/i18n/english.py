@@ -18,7 +18,7 @@ NAMES = ("out of memory", "is too old")
 
 def english_runs(text: str) -> list[str]:
     """Four English words or more in a row, two of which are no names."""
-    plain = re.sub(r"“[^”]*”|\"[^\"]*\"|「[^」]*」|\([^()]*\)|<[^<>]*>", " | ", prose(text))
+    plain = re.sub(r"“[^”]*”|\"[^\"]*\"|「[^」]*」|（[^（）]*）|\([^()]*\)|<[^<>]*>", " | ", prose(text))
     runs = re.findall(r"[A-Za-z'-]+(?: [A-Za-z'-]+){3,}", plain)
     return [run for run in runs if sum(word.lower() in ENGLISH_WORDS for word in run.split()) >= 2 and run not in NAMES]
 

@@ -97,6 +97,11 @@ def test_message_of_another_program_is_no_tail_of_a_headed_line(line: str) -> No
     assert [found.text for found in records(f"{headed}\n{line}")][1:] == [line]
 
 
+def test_gaierror_is_an_exception_though_its_name_is_lower_case() -> None:
+    (found,) = exceptions("socket.gaierror: [Errno -2] Name or service not known")
+    assert found.exception == "socket.gaierror"
+
+
 def test_same_header_twice_is_two_messages() -> None:
     header = "(Worker_TP0 pid=1) INFO 05-22 10:00:00 [launcher.py:27] "
     assert len(records(header + "Route: /health, Methods: GET\n" + header + "Route: /ping, Methods: GET")) == 2

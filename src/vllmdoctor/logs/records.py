@@ -21,8 +21,8 @@ _WRAP = range(50, 141)
 _CONTAINER_END = re.compile(r"\S{1,80} exited with code \d")
 # What other programs begin a line of their own with, in lower case.
 _OWN_BEGINNING = re.compile(
-    r"[\w.-]+(?:\[\d+\])?: |[\w.-]+ (?:error|fatal|failed): |[\w.-]+:\d+:\d+ \[|terminate called |amdgpu |cuda runtime error"
-    r"|(?:free|malloc|munmap_chunk)\(|double free |corrupted size |dcmi mod"
+    r"[\w.-]+(?:\[\d+\])?: |[\w.-]+ (?:error|fatal|failed): |[\w.-]+:\d+:\d+ \[|terminate called |amdgpu "
+    r"|cuda runtime error|(?:free|malloc|munmap_chunk)\(|double free |corrupted size |dcmi mod"
 )
 _MOST_WRAPPED = 40  # lines of a hard-wrapped text that are still one message
 _STREAM = tuple[Process, str | None, bool]

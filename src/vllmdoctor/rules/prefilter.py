@@ -39,14 +39,16 @@ def candidates(sets_by_item: Sequence[LiteralSets], texts: Sequence[str]) -> Ite
     for text in texts:
         starts.append(position)
         position += len(text) + 1
-    literals = sorted({literal for sets in sets_by_item for group in sets for literal in group})
-    holders = {literal: _holders(literal, whole, starts) for literal in literals}
+    literals = {literal for sets in sets_by_item for group in sets for literal in group}
+    holders = {literal: _holders(literal, whole, starts) for literal in literals if literal in whole}
     everything = range(len(texts))
     for item, sets in enumerate(sets_by_item):
         admitted = None
         for group in sets:
-            found = set().union(*(holders.get(literal, ()) for literal in group))
+            found = set().union(*(holders[literal] for literal in group if literal in holders))
             admitted = found if admitted is None else admitted & found
+            if not admitted:
+                break
         for text_index in everything if admitted is None else sorted(admitted):
             yield item, text_index
 

@@ -1,1 +1,1 @@
-"""Rules, remedies, guides and the analyzer's own output in, the troubleshooting site out: /{en,vi,ja}/ and what they share."""
+"""Rules, remedies, guides and the analyzer's own output in, the troubleshooting site in three languages out."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from vllmdoctor.analysis import analyze_inputs
 from vllmdoctor.report.model import Report
 
-COLUMNS = 80
+COLUMNS, LINES = 80, 25
 NAME = "startup.log"
 
 
@@ -37,7 +37,14 @@ def printed(report: Report, *, show_all: bool = False) -> str:
 
     paper = io.StringIO()
     console = Console(
-        file=paper, width=COLUMNS, markup=False, emoji=False, highlight=False, color_system=None, legacy_windows=False
+        file=paper,
+        width=COLUMNS,
+        height=LINES,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        color_system=None,
+        legacy_windows=False,
     )
     write_text(report, console, show_all=show_all)
     return "\n".join(line.rstrip() for line in paper.getvalue().splitlines()).strip("\n") + "\n"

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import TypeAlias
 
 from vllmdoctor.report.inline import CODE, EMPHASIS, LINK, STRONG, source_blocks, spans_of
 from vllmdoctor.report.safe_markdown import cell_code, code, fenced, table
@@ -14,6 +15,7 @@ _SPECIAL = re.compile(r"[\\`*_{}\[\]()<>#+!|~$&^=]")
 _AT_LINE_START = re.compile(r"(\s*)(\d+(?=[.)])|[-:>/?])")
 
 INDENT = "    "
+FrontMatter: TypeAlias = "str | Sequence[str] | Mapping[str, object]"
 
 
 def escaped(text: str) -> str:
@@ -109,7 +111,7 @@ def _quoted(title: str) -> str:
     return '"' + title.replace('"', "”") + '"'
 
 
-def page(meta: Mapping[str, str | Sequence[str] | Mapping[str, object]], lines: Iterable[str]) -> str:
+def page(meta: Mapping[str, FrontMatter], lines: Iterable[str]) -> str:
     """A page with its front matter (JSON is YAML, too)."""
     front = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in meta.items()]
     body = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")

@@ -42,24 +42,24 @@ def write_outside(root: Path, target: Path, address: str, languages: tuple[str, 
 
 def start_page(sites: list[Site]) -> str:
     """Goes to the reader's language; three links for those without scripts."""
-    return _page(sites, "vllmdoctor", s.HOME_TITLE, s.HOME_TEXT, script=True)
+    return _page(sites, "vllmdoctor", s.HOME_TITLE, s.HOME_TEXT, start=True)
 
 
 def missing_page(sites: list[Site]) -> str:
-    return _page(sites, "404 – vllmdoctor", s.NOT_FOUND, s.NOT_FOUND_TEXT, script=False)
+    """Shown by the host in place of any page that does not exist, in whatever folder: its links must be whole."""
+    return _page(sites, "404 – vllmdoctor", s.NOT_FOUND, s.NOT_FOUND_TEXT, start=False)
 
 
-def _page(sites: list[Site], title: str, head: str, text: str, *, script: bool) -> str:
-    base = sites[0].address
+def _page(sites: list[Site], title: str, head: str, text: str, *, start: bool) -> str:
+    address = sites[0].address
+    base = "" if start else address
     sections = "\n".join(
         f'<section lang="{site.language}"><h2>{escape(site.words(head))}</h2><p>{escape(site.words(text))}</p>'
         f'<p><a href="{base}{site.language}/" hreflang="{site.language}" data-language="{site.language}">'
         f"{s.LANGUAGE_NAMES[site.language]}</a></p></section>"
         for site in sites
     )
-    alternates = "\n".join(
-        f'<link rel="alternate" hreflang="{site.language}" href="{base}{site.language}/">' for site in sites
-    )
+    place = _place_of_start(sites) if start else '<meta name="robots" content="noindex">'
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -68,11 +68,9 @@ def _page(sites: list[Site], title: str, head: str, text: str, *, script: bool) 
 <meta http-equiv="Content-Security-Policy" content="{_CSP}">
 <title>{escape(title)}</title>
 <meta name="description" content="{escape(s.SITE_DESCRIPTION)}">
-<link rel="canonical" href="{base}">
-{alternates}
-<link rel="alternate" hreflang="x-default" href="{base}">
+{place}
 <link rel="stylesheet" href="{base}start.css">
-{f'<script src="{base}start.js"></script>' if script else ""}
+{f'<script src="{base}start.js"></script>' if start else ""}
 </head>
 <body>
 <main>
@@ -82,6 +80,17 @@ def _page(sites: list[Site], title: str, head: str, text: str, *, script: bool) 
 </body>
 </html>
 """
+
+
+def _place_of_start(sites: list[Site]) -> str:
+    address = sites[0].address
+    links = [
+        f'<link rel="canonical" href="{address}">',
+        f'<link rel="alternate" hreflang="x-default" href="{address}">',
+    ]
+    for site in sites:
+        links.append(f'<link rel="alternate" hreflang="{site.language}" href="{address}{site.language}/">')
+    return "\n".join(links)
 
 
 def sitemap_index(address: str, languages: tuple[str, ...]) -> str:

@@ -29,9 +29,7 @@ def without_accents(text: str) -> str:
 
 def hidden_words(body: str) -> list[str]:
     """Lines that only the search index reads: the words of a Vietnamese page as they are typed without accents."""
-    words: dict[str, None] = {}
-    for word in _ACCENTED.findall(unicodedata.normalize("NFC", body)):
-        plain = without_accents(word).lower()
-        if plain != word.lower():
-            words.setdefault(plain)
+    found = dict.fromkeys(_ACCENTED.findall(unicodedata.normalize("NFC", body)))
+    plain = {word.lower(): without_accents(word).lower() for word in found if not word.isascii()}
+    words = dict.fromkeys(plain_word for word, plain_word in plain.items() if plain_word != word)
     return ['<div hidden markdown="0">', f"<p>{' '.join(words)}</p>", "</div>", ""] if words else []

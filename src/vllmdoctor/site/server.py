@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 from pathlib import Path
+from typing import ClassVar
 
 from vllmdoctor.errors import InputError
 
@@ -12,7 +13,7 @@ from vllmdoctor.errors import InputError
 class Handler(http.server.SimpleHTTPRequestHandler):
     """Knows the types that browsers insist on."""
 
-    extensions_map = {
+    extensions_map: ClassVar[dict[str, str]] = {
         **http.server.SimpleHTTPRequestHandler.extensions_map,
         ".mjs": "text/javascript",
         ".js": "text/javascript",

@@ -184,7 +184,8 @@ class _Layout:
             self.facts_table()
         if roots:
             # A page's address stays on one line, as a command's words do: terminals make a link of it.
-            self.page.labelled_command(words(w.READ_MORE), roots[0].page or "vllmdoctor explain " + quoted(roots[0].rule))
+            explain = "vllmdoctor explain " + quoted(roots[0].rule)
+            self.page.labelled_command(words(w.READ_MORE), roots[0].page or explain)
             if not self.show_all:
                 self.page.labelled("", inline_text(words(w.MORE_WITH_ALL)))
 

@@ -110,7 +110,7 @@ def page(language: str) -> str:
 def _made_of(words: Words) -> str:
     before, _, rest = words(MADE_OF).partition("[")
     label, _, after = rest.partition("]({link})")
-    return f'<p markdown="0">{escape(before)}<a href="../../engine/LICENSES.txt">{escape(label)}</a>{escape(after)}</p>'
+    return f'<p markdown="0">{escape(before)}<a class="vd-link" href="../../engine/LICENSES.txt">{escape(label)}</a>{escape(after)}</p>'
 
 
 def _app(words: Words) -> list[str]:
@@ -162,7 +162,7 @@ def _app(words: Words) -> list[str]:
         "</div>",
         '<div id="vd-report"></div>',
         "</div>",
-        '<section class="vd-pane" id="vd-pane" aria-labelledby="vd-pane-title">',
+        '<div class="vd-pane" id="vd-pane">',
         f'<h2 id="vd-pane-title">{escape(words(THE_LOG))}</h2>',
         f'<p class="vd-pane-head"><label for="vd-input">{escape(words(INPUT))}</label> <select id="vd-input"></select> '
         f'<label class="vd-wrap"><input type="checkbox" id="vd-wrap" checked> {escape(words(WRAP))}</label> '
@@ -173,7 +173,7 @@ def _app(words: Words) -> list[str]:
         '<div id="vd-rows" class="vd-rows--wrapped"></div>',
         f'<button type="button" id="vd-later" hidden>{escape(words(LATER))}</button>',
         "</div>",
-        "</section>",
+        "</div>",
         "</div>",
         noscript(words),
         sentences_block("vd-sentences", SENTENCES, words),

@@ -20,7 +20,7 @@ GPU_MEMORY = _("Its memory, for another GPU")
 GPUS = _("How many")
 MAX_MODEL_LEN = _("--max-model-len (empty: the model's own)")
 UTILIZATION = _("--gpu-memory-utilization (empty: vLLM's default)")
-KV_DTYPE = _("--kv-cache-dtype")
+KV_DTYPE = "--kv-cache-dtype"
 TENSOR_PARALLEL = _("--tensor-parallel-size (empty: all GPUs)")
 CALCULATE = _("Does it fit?")
 EXAMPLE = _("Llama-3.1-8B as an example")
@@ -89,7 +89,7 @@ def widget(language: str) -> str:
                 words(UTILIZATION),
                 '<input id="vd-share" type="number" min="0.01" max="1" step="0.01" placeholder="0.92">',
             ),
-            field("vd-dtype", words(KV_DTYPE), _select("vd-dtype", _DTYPES)),
+            field("vd-dtype", KV_DTYPE, _select("vd-dtype", _DTYPES)),
             "</div>",
             '<p class="vd-actions">',
             f'<button type="submit" class="md-button md-button--primary">{escape(words(CALCULATE))}</button>',

@@ -16,7 +16,9 @@ def command_tabs(commands: Commands, words: Words) -> list[str]:
     forms = commands.shown(whole=True)
     if not forms:
         return []
-    return md.tabs({words(w.FORMS[form]): md.fenced(_text(form, text), _HIGHLIGHT[form]) for form, text in forms.items()})
+    return md.tabs(
+        {words(w.FORMS[form]): md.fenced(_text(form, text), _HIGHLIGHT[form]) for form, text in forms.items()}
+    )
 
 
 def _text(form: str, text: str) -> str:

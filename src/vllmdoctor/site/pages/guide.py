@@ -11,6 +11,8 @@ from vllmdoctor.site.context import Site
 from vllmdoctor.site.guides import GUIDES, Guide, guide_notice, read_guide
 from vllmdoctor.site.markers import filled
 
+CALCULATOR = "<!-- calculator -->"
+
 
 def guides_of(site: Site) -> dict[str, Guide]:
     """All guides by name, in the order of reading. Raises InputError for one that is wrong."""
@@ -23,7 +25,10 @@ def page(guide: Guide, site: Site) -> str:
     state = guide_notice(guide.name, site.language)
     if state:
         lines = [lines[0], "", *_notice(state, guide.name, site), *lines[1:]]
-    return md.page({"title": guide.title, "description": guide.description}, lines)
+    meta = {"title": guide.title, "description": guide.description}
+    if CALCULATOR in guide.body:
+        meta["template"] = "calculator.html"  # lets WebAssembly run, and loads the scripts
+    return md.page(meta, lines)
 
 
 def titles(guides: Mapping[str, Guide]) -> dict[str, str]:

@@ -46,14 +46,15 @@ def messages(site: Site) -> str:
         '<div class="message-filter" markdown="0">',
         f'<label for="message-filter">{words(s.FILTER)}</label>',
         '<input type="search" id="message-filter" autocomplete="off" spellcheck="false">',
-        f'<output for="message-filter" data-template="{words(s.FILTERED)}">{words(s.FILTERED, count=len(rows))}</output>',
+        f'<output for="message-filter" data-template="{words(s.FILTERED)}">'
+        f"{words(s.FILTERED, count=len(rows))}</output>",
         "</div>",
         "",
         '<ul class="message-list" markdown="0">',
         *rows,
         "</ul>",
     ]
-    meta = {
+    meta: dict[str, md.FrontMatter] = {
         "title": words(s.ALL_MESSAGES),
         "description": description(words(s.ALL_MESSAGES_TEXT)),
         "search": {"exclude": True},

@@ -81,7 +81,10 @@ def _used_by(remedy: Remedy, site: Site) -> list[str]:
     )
     if not rules:
         return []
-    rows = [f"- {md.link(plain_text(site.title(rule)), f'../rules/{rule.id}.md')}{_why(rule, remedy, site)}" for rule in rules]
+    rows = []
+    for rule in rules:
+        link = md.link(plain_text(site.title(rule)), f"../rules/{rule.id}.md")
+        rows.append(f"- {link}{_why(rule, remedy, site)}")
     return [*md.heading(2, md.escaped(site.words(s.USED_BY)), "helps-against"), *rows, ""]
 
 

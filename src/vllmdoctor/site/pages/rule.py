@@ -23,6 +23,7 @@ from vllmdoctor.site.pages.fixes import command_tabs
 from vllmdoctor.site.plain import description
 
 _FOLD_WORDINGS = 6
+_GROUP = re.compile(r"\(\?P<(\w+)>")
 
 
 def page(rule: Rule, site: Site) -> str:
@@ -177,7 +178,8 @@ class _RulePage:
         facts = [f"{md.escaped(words(w.EFFECT))}: {md.inline(shown.effect)}"] if shown.effect else []
         facts += [f"{md.escaped(words(s.COST))}: {md.inline(shown.cost)}"] if shown.cost else []
         facts += [md.escaped(words(w.RISKS[shown.risk]))] if shown.risk not in ("", "low") else []
-        facts += [f"{md.escaped(words(w.VERSIONS))}: {md.code(fix.remedy.versions.text)}"] if fix.remedy.versions.text else []
+        versions = fix.remedy.versions.text
+        facts += [f"{md.escaped(words(w.VERSIONS))}: {md.code(versions)}"] if versions else []
         lines += [*(f"- {fact}" for fact in facts), ""] if facts else []
         lines += self.decided_by(s.NEEDS, fix.when)
         lines += command_tabs(shown.commands, words)
@@ -218,7 +220,8 @@ class _RulePage:
         if len(rows) > _FOLD_WORDINGS:
             summary = escape(words.counted(s.ALL_WORDINGS, len(rows)))
             table = ['<details class="abstract">', f"<summary>{summary}</summary>", *table, "</details>"]
-        return [*self.heading(s.OTHER_WORDINGS, "wordings"), '<div class="wordings" markdown="0">', *table, "</div>", ""]
+        block = ['<div class="wordings" markdown="0">', *table, "</div>", ""]
+        return [*self.heading(s.OTHER_WORDINGS, "wordings"), *block]
 
     def origin(self, signature: Signature) -> str:
         if signature.raised:
@@ -258,7 +261,7 @@ class _RulePage:
 
 def _facts_of(rule: Rule) -> list[str]:
     """Names of the facts that the rule reads from its message, shows in its texts or decides by."""
-    named = [name for signature in rule.signatures for name in re.compile(signature.pattern).groupindex]
+    named = [name for signature in rule.signatures for name in _GROUP.findall(signature.pattern)]
     texts = [rule.title, rule.summary, *(cause.text for cause in rule.causes), *(fix.text for fix in rule.fixes)]
     shown = [name for text in texts for name in sorted(text.known.facts() | text.unknown.facts())]
     conditions = [cause.when for cause in rule.causes] + [fix.when for fix in rule.fixes]
