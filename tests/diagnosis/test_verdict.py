@@ -153,3 +153,57 @@ def test_an_exception_of_one_request_is_outlived_by_a_server_that_answers_the_ne
 )
 def test_last_words_without_an_exception_are_a_failure(text: str) -> None:
     assert diagnosis(text).status == "unrecognized-failure"
+
+
+SERVED_THEN_DIED = """
+INFO:     Application startup complete.
+(APIServer pid=1) ERROR 11-29 10:02:00 [s.py:1] Traceback (most recent call last):
+(APIServer pid=1) ERROR 11-29 10:02:00 [s.py:1]   File "/opt/vllm/chat.py", line 9, in parse
+(APIServer pid=1) ERROR 11-29 10:02:00 [s.py:1]     raise NotImplementedError(part)
+(APIServer pid=1) ERROR 11-29 10:02:00 [s.py:1] NotImplementedError: Unknown part type: x
+INFO:     192.0.2.3:5000 - "POST /v1/chat/completions HTTP/1.1" 400 Bad Request
+"""
+DEATH = """
+(EngineCore_DP0 pid=9) ERROR 11-29 11:00:00 [core.py:1] Traceback (most recent call last):
+(EngineCore_DP0 pid=9) ERROR 11-29 11:00:00 [core.py:1]   File "/opt/vllm/sched.py", line 9, in update
+(EngineCore_DP0 pid=9) ERROR 11-29 11:00:00 [core.py:1]     request = self.requests[name]
+(EngineCore_DP0 pid=9) ERROR 11-29 11:00:00 [core.py:1] KeyError: 'chatcmpl-1'
+(APIServer pid=1) ERROR 11-29 11:00:00 [a.py:1] Traceback (most recent call last):
+(APIServer pid=1) ERROR 11-29 11:00:00 [a.py:1]   File "/opt/vllm/client.py", line 9, in get
+(APIServer pid=1) ERROR 11-29 11:00:00 [a.py:1]     raise error
+(APIServer pid=1) ERROR 11-29 11:00:00 [a.py:1] EngineDeadError: see above
+"""
+REFUSED = rule("refused", "Unknown part type", severity="request", category="server")
+DEAD = rule("dead", "EngineDeadError", category="wrapper", role="consequence")
+
+
+def test_a_rejected_request_is_not_blamed_for_a_server_that_died_later_of_something_unknown() -> None:
+    found = diagnosis(SERVED_THEN_DIED + DEATH, REFUSED, DEAD)
+    assert found.status == "unrecognized-failure"
+    assert found.unrecognized is not None
+    assert found.unrecognized.record.text == "KeyError: 'chatcmpl-1'"
+
+
+def test_a_rejected_request_is_the_answer_where_nothing_died() -> None:
+    assert diagnosis(SERVED_THEN_DIED, REFUSED, DEAD).status == "failure"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "HSA_STATUS_ERROR_OUT_OF_THINGS: the runtime failed to allocate them.",
+        "CUDA Error: invalid argument at /workspace/csrc/cumem_allocator.cpp:119",
+        "call failed with CUDA_ERROR_NOT_MAPPED (211)",
+        '{"error":{"message":"foo bar baz","type":"InternalServerError","code":500}}',
+    ],
+)
+def test_a_lone_error_of_another_program_is_a_failure(line: str) -> None:
+    assert diagnosis(line).status == "unrecognized-failure"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["TORCH_NCCL_ASYNC_ERROR_HANDLING=1", "NCCL_ASYNC_ERROR_HANDLING: unset", "VLLM_ERROR_LEVEL 3", "ERRORS_ALLOWED = 4"],
+)
+def test_a_setting_that_speaks_of_errors_is_none(line: str) -> None:
+    assert diagnosis(BANNER + line + "\nINFO:     Application startup complete.").status == "healthy"

@@ -24,6 +24,8 @@ _LAST_WORDS = re.compile(
     r"|terminate called)\b[:, ]"
     r"|^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: |$)"
     r"|exited with (?:code|status) [1-9]|core dumped"
+    r"|^(?:CUDA|HIP|NCCL|XPU|NPU|cuDNN|cuBLAS|rocBLAS|ACL|Triton) [Ee]rror:"
+    r"|(?:^|[\s\[(:])(?!TORCH|VLLM)(?:[A-Z][A-Z0-9]+_){1,6}ERROR(?:_[A-Z0-9]+){0,8}(?=[\s:,.)\]]|$)"
     r"|^Failed to apply \w{1,80} on data=|error: subprocess-exited-with-error|\) did not run successfully\."
 )
 _WORDS = re.compile(r"[A-Za-z]{3}")
@@ -46,7 +48,7 @@ def verdict_on(state: RunState, placed: Sequence[Placed], matched: frozenset[int
     root = next((p for p in placed if p.role == ROOT_CAUSE), None)
     suspect = _suspect(state, matched)
     if root is not None:
-        if suspect is not None and _outweighs(suspect, root, state):
+        if suspect is not None and (_outweighs(suspect, root, state) or _died_of_another(suspect, root, placed)):
             return Verdict(UNRECOGNIZED, suspect)
         return Verdict(FAILURE)
     if suspect is not None:
@@ -86,8 +88,8 @@ def _speaks_of_failure(record: Record) -> bool:
         return bool(record.exception or record.code)
     if not _WORDS.search(record.text[:400]):
         return False  # a rule, a bar, a lone bracket
-    if record.level is not None:
-        return True  # is_error() lets only ERROR and CRITICAL through
+    if record.level is not None or record.section == "client":
+        return True  # is_error() lets only ERROR and CRITICAL through; a client section is an error's answer
     return _LAST_WORDS.search(record.text[:400]) is not None
 
 
@@ -164,6 +166,14 @@ def _outweighs(suspect: Record, root: Placed, state: RunState) -> bool:
     if not suspect.process.name or not decisive.record.process.name:
         return False
     return suspect.process.depth > decisive.record.process.depth and suspect.index < decisive.record.index
+
+
+def _died_of_another(suspect: Record, root: Placed, placed: Sequence[Placed]) -> bool:
+    """A rejected request stops no server: when one died after it, an unexplained exception between says of what."""
+    if root.rule.severity != "request" or suspect.kind != "exception":
+        return False
+    deaths = [p.decisive.record.index for p in placed if p.rule.category == "wrapper"]
+    return root.decisive.record.index < suspect.index and any(root.decisive.record.index < death for death in deaths)
 
 
 def _missing(state: RunState) -> tuple[str, ...]:

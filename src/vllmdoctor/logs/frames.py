@@ -17,7 +17,7 @@ _CUT_PYTHON = re.compile(
 _NOTEBOOK = [
     re.compile(pattern)
     for pattern in (
-        r"File (?P<file>[^\s:][^\n:]{0,600}):(?P<line>\d{1,9}),? in (?P<function>.{1,2000}?)$",
+        r"File (?P<file>(?:[A-Za-z]:)?[^\s:][^\n:]{0,600}):(?P<line>\d{1,9}),? in (?P<function>.{1,2000}?)$",
         r"(?:Cell|Input) In ?\[\d{1,6}\], (?:line (?P<line>\d{1,9})|in (?P<function><.{1,80}>))",
         r"(?P<file><ipython-input[^<>]{1,200}>|[~./\w-][^\s()]{0,600}?\.(?:py|pyx)"
         r"|\[[^\[\]\s]{1,400}\.(?:py|pyx)\]\(\S{0,400}\))"
@@ -52,7 +52,7 @@ _NEVER = frozenset(
 def is_traceback_start(text: str) -> bool:
     """The line that opens a traceback."""
     if TRACEBACK not in text[:200]:
-        return False
+        return text.startswith("Traceback (most") and TRACEBACK.startswith(text)  # cut off by the end of the copy
     bare = text.strip()
     return bare.startswith((TRACEBACK, "Exception Group " + TRACEBACK, "+ Exception Group " + TRACEBACK)) or (
         _NOTEBOOK_TRACEBACK.match(bare) is not None

@@ -42,12 +42,18 @@ _OTHERS = [
     # uvicorn, then logging.basicConfig
     rf"(?P<level>{_ANY_LEVEL}):(?:\s{{2,}}|\s+(?=\())(?P<text>.*)$",
     rf"(?P<level>{_ANY_LEVEL}):(?P<name>[\w.]+):(?P<text>.*)$",
+    rf"(?P<level>{_ANY_LEVEL}) - (?P<name>[\w.]{{1,80}}) - (?P<text>.*)$",
     # loguru
     rf"(?P<time>{ISO}) \| (?P<level>{_ANY_LEVEL})\s*\| (?P<place>[\w.<>]*:[\w.<>]+:\d+) - (?P<text>.*)$",
+    # FastChat
+    rf"(?P<time>{ISO}) \| (?P<level>{_ANY_LEVEL}) \| (?P<name>[\w.-]{{1,80}}) \| (?P<text>.*)$",
     # logging with dashes, Ray's Python side, Xinference, plain
     rf"(?P<time>{ISO}) - (?P<name>[\w.<>-]+) - (?:(?P<place>[\w.]+:\d+) - )?(?P<level>{_ANY_LEVEL}) - (?P<text>.*)$",
     rf"(?P<time>{ISO})\s+(?P<level>{_ANY_LEVEL})\s+(?P<place>{_PLACE})\s+--\s(?P<text>.*)$",
     rf"(?P<time>{ISO})\s+(?P<name>[\w.]+)\s+\d+\s+(?P<level>{_ANY_LEVEL})\s+(?P<text>.*)$",
+    # KServe
+    rf"(?P<time>{ISO})\s+\d+\s+(?P<name>[\w.]+)\s+(?P<level>{_ANY_LEVEL})"
+    r"\s+\[(?P<place>[\w.]+:[\w.<>]+)\(\):\d+\](?: (?P<text>.*))?$",
     rf"(?P<time>{ISO})\s+\[?(?P<level>{_MIXED_LEVEL})\]?:?(?: \[?(?P<place>{_PLACE})\])?(?: (?P<text>.*))?$",
     rf"(?P<time>{ISO})\s+\[(?P<name>[\w.]+)\]\s+\[?(?P<level>{_ANY_LEVEL})\]?:?(?: (?P<text>.*))?$",
     # Ray's C++ side, Flask, bracketed

@@ -18,6 +18,7 @@ _PID_KEYS = ("process", "pid", "vllm_process_pid", "process_id")
 _TIME_KEYS = ("asctime", "time", "timestamp", "ts", "@timestamp")
 _ERROR_START = re.compile(r"\{\s*[\"'](?:error|object|detail|message|type)[\"']\s*:")
 _LONGEST = 256 << 10
+_DEEPEST = 5
 _MOST_OBJECT_LINES = 60
 
 
@@ -39,7 +40,7 @@ def json_line(text: str) -> JsonLine | None:
     data = _object(text)
     if data is None:
         return None
-    error = client_error(data)
+    error = _relayed_error(data) or client_error(data)
     if error is not None:
         return JsonLine((error,), client=True)
     message = _message(data)
@@ -72,6 +73,25 @@ def client_error(data: Mapping[str, object]) -> str | None:
     detail = data.get("detail")
     if "detail" in data and len(data) == 1:
         return detail if isinstance(detail, str) else json.dumps(detail, ensure_ascii=False)
+    return None
+
+
+def _relayed_error(data: Mapping[str, object], depth: int = 0) -> str | None:
+    """The server's own error object inside the one of a router that passed it on."""
+    for key, value in data.items():
+        if isinstance(value, str):
+            if not depth and key in _MESSAGE_KEYS:
+                continue  # a log shipper's
+            inner = _object(value) if value.startswith("{") and '"message"' in value else None
+        else:
+            inner = value if isinstance(value, dict) else None
+        if inner is None:
+            continue
+        found = _relayed_error(inner, depth + 1) if depth < _DEEPEST else None
+        if found is None and isinstance(value, str):
+            found = client_error(inner)
+        if found is not None:
+            return found
     return None
 
 

@@ -108,6 +108,11 @@ class InputReader:
             if found is None and first.isdigit() and (plain := self._peeler.without_plain_time(text)):
                 best = Header(plain[0], best.process, best.level, best.time or plain[1], best.place, best.headed)
                 continue
+            if found is None and first == "[" and best.process is not NO_PROCESS and not best.headed:
+                peeled = self._peeler.peeled(text)[0]  # a label behind the process, as vLLM-Omni's [Stage-2]
+                if peeled != text:
+                    best = best._replace(text=peeled)
+                    continue
             if found is None or best.headed and not found.vllm and found.level is None:
                 break
             best = Header(

@@ -22,6 +22,18 @@ _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*[\w+.-]*\s*$")
 _TAG = re.compile(r"\s*</?(?:details|summary|pre|code|blockquote|p)(?: [^<>]{0,80})?>\s*")
 _LINK = re.compile(r"\[([^\[\]\s]{1,400})\]\(https?://[^()\s]{0,1000}(?:\([^()\s]{0,200}\)[^()\s]{0,400})?\)")
 _CODE_SPAN = re.compile(r"\s*`(?!`)(.{8,}[^`])`\s*")  # a whole line as inline code; backticks inside stay
+# What stands before an exception in a title, a list or a sentence in Chinese, Japanese or Korean.
+_EXCEPTION = r"(?:[A-Za-z_]\w*\.){0,6}[A-Z]\w{2,60}(?:Error|Exception): \S"
+_TAG_OF_TITLE = (
+    r"\[(?i:bug|usage|installation|feature|misc|question|help|doc|performance|new model|error|issue)[^][]{0,40}\]:?"
+)
+_TITLE = re.compile(rf"(?:#{{1,6}} |{_TAG_OF_TITLE}).{{0,300}}?(?={_EXCEPTION})")
+_ITEM = re.compile(
+    rf"(?:(?:[-*•·] |\d{{1,2}}[.)、] )\s{{0,4}})?[*_`\"“]{{1,4}}\s?(?={_EXCEPTION})|[-•·] {{1,4}}(?={_EXCEPTION})"
+)
+_SENTENCE = re.compile(
+    r"[^\n]{0,300}?[\u3001-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff0c\uff1a]['\"`“「]?\s?['\"`]?" rf"(?={_EXCEPTION})"
+)
 _PATH = re.compile(r"\.(?:py|pyx|cpp|cu|ipynb)\b|ipython-input")
 
 
@@ -44,7 +56,7 @@ def unquoted(text: str) -> str:
 
 
 def without_markup(text: str) -> str:
-    """Fences and HTML block tags vanish, links around file names keep their text."""
+    """Fences and HTML block tags vanish, links around file names keep their text, exceptions lose what leads to them."""
     if "```" in text or "~~~" in text:
         return "" if _FENCE.match(text) else text
     if "<" in text and (text.lstrip().startswith("<") or text.rstrip().endswith(">")):
@@ -52,7 +64,21 @@ def without_markup(text: str) -> str:
     if "](http" in text:
         text = _LINK.sub(_link_text, text)
     span = _CODE_SPAN.fullmatch(text)
-    return span.group(1) if span else text
+    if span:
+        text = span.group(1)
+    return _from_exception(text) if "Error: " in text or "Exception: " in text else text
+
+
+def _from_exception(text: str) -> str:
+    """The text from its exception on, when what stands before is a title's, a list's or a sentence's."""
+    first = text[:1]
+    if first in "#[":
+        found = _TITLE.match(text)
+    elif first in '-*•·_`"“' or first.isdigit():
+        found = _ITEM.match(text)
+    else:
+        found = None if text[:300].isascii() else _SENTENCE.match(text)
+    return text[found.end() :] if found else text
 
 
 def _link_text(found: re.Match[str]) -> str:

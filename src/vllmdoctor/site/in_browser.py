@@ -34,9 +34,9 @@ INFO 11-29 10:00:00 [api_server.py:1896] vLLM API server version 0.11.0
 (EngineCore_DP0 pid=100) ERROR 11-29 10:00:10 [core.py:708]   File "/app/vllm/v1/core/kv_cache_utils.py", line 6, in f
 (EngineCore_DP0 pid=100) ERROR 11-29 10:00:10 [core.py:708]     raise ValueError(
 (EngineCore_DP0 pid=100) ERROR 11-29 10:00:10 [core.py:708] ValueError: To serve at least one request with the \
-models's max seq len (131072), (16.00 GiB KV cache is needed, which is larger than the available KV cache memory (0.71 GiB). \
-Based on the available memory, the estimated maximum model length is 5808. Try increasing `gpu_memory_utilization` or \
-decreasing `max_model_len` when initializing the engine.
+models's max seq len (131072), (16.00 GiB KV cache is needed, which is larger than the available KV cache memory \
+(0.71 GiB). Based on the available memory, the estimated maximum model length is 5808. Try increasing \
+`gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.
 """
 
 _read: Sequence[Excerpt] = ()

@@ -110,13 +110,15 @@ def page(language: str) -> str:
 def _made_of(words: Words) -> str:
     before, _, rest = words(MADE_OF).partition("[")
     label, _, after = rest.partition("]({link})")
-    return f'<p markdown="0">{escape(before)}<a class="vd-link" href="../../engine/LICENSES.txt">{escape(label)}</a>{escape(after)}</p>'
+    link = f'<a class="vd-link" href="../../engine/LICENSES.txt">{escape(label)}</a>'
+    return f'<p markdown="0">{escape(before)}{link}{escape(after)}</p>'
 
 
 def _app(words: Words) -> list[str]:
     """HTML without empty lines, which would end the block."""
     examples = " ".join(
-        f'<button type="button" class="vd-example" data-example="{name}"{_TABLES.get(name, "")}>{escape(words(label))}</button>'
+        f'<button type="button" class="vd-example" data-example="{name}"{_TABLES.get(name, "")}>'
+        f"{escape(words(label))}</button>"
         for name, label in EXAMPLE_NAMES.items()
     )
     return [
