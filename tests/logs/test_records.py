@@ -179,7 +179,7 @@ def test_raise_without_its_exception_line_is_rebuilt() -> None:
             ]
         )
     )
-    assert found.code == "ValueError: User-specified max_model_len (0) is greater than the derived max_model_len"
+    assert found.code == "ValueError: User-specified max_model_len (000) is greater than the derived max_model_len"
     assert found.exception == "" and "greater" not in found.text
 
 

@@ -76,6 +76,8 @@ class MessageBuilder:
             )
         if last.headed or not text or text[0] not in " \t" or line.number - last.number > 1:
             return False
+        if last.text.endswith("lines of output]"):
+            return False  # pip: here begins what the program printed that it ran
         return shapes.frame_of(text) is None and not shapes.is_traceback_start(text) and not is_bar(last.text)
 
 

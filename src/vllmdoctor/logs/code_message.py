@@ -1,4 +1,4 @@
-"""The source lines of a `raise` in, the message they would print out (values replaced by 0)."""
+"""The source lines of a `raise` in, the message they would print out (values replaced by 000)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ _RAISE = re.compile(r"\braise\s+([A-Za-z_][\w.]*)\s*\(")
 _STRING = re.compile(r"([rRbBuUfF]{0,2})('''|\"\"\"|'|\")")
 _ESCAPES = {"n": " ", "t": " ", "\\": "\\", "'": "'", '"': '"', "\n": ""}
 _LONGEST = 16 << 10
+_VALUE = "000"  # reads as a number and, for patterns, as a name
 
 
 def message_of_raise(source: str) -> str:
-    """`ValueError: User-specified max_model_len (0) is …` for `raise ValueError(f"User-specified …`, "" when none."""
+    """`ValueError: User-specified max_model_len (000) is …` for `raise ValueError(f"User-specified …`, "" when none."""
     source = source[:_LONGEST]
     raises = list(_RAISE.finditer(source))
     if not raises:
@@ -67,7 +68,7 @@ def _string(source: str, start: re.Match[str]) -> tuple[str, int]:
             text.append(char)
             position += 2
         elif formatted and char == "{":
-            text.append("0")
+            text.append(_VALUE)
             position = _behind_expression(source, position)
         else:
             text.append(char)

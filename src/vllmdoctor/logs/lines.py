@@ -136,6 +136,8 @@ class InputReader:
                 self._by_pid[process.pid] = process
             elif not process.label:
                 process = self._by_pid.get(process.pid, process)
+        if header.place is not None and header.place.startswith("pb_stub.cc") and "Failed to " in text[:20]:
+            header = header._replace(level="ERROR")  # Triton tells the failure of a Python backend as information
         section = self._sections.section_of(text, header.headed)
         if section != "log" and not header.headed and section != "dmesg":
             process = NO_PROCESS

@@ -34,6 +34,7 @@ _ITEM = re.compile(
 _SENTENCE = re.compile(
     r"[^\n]{0,300}?[\u3001-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff0c\uff1a]['\"`“「]?\s?['\"`]?" rf"(?={_EXCEPTION})"
 )
+_TYPOGRAPHIC = str.maketrans("‘’“”", "''\"\"")
 _PATH = re.compile(r"\.(?:py|pyx|cpp|cu|ipynb)\b|ipython-input")
 
 
@@ -56,7 +57,7 @@ def unquoted(text: str) -> str:
 
 
 def without_markup(text: str) -> str:
-    """Fences and HTML block tags vanish, links around file names keep their text, exceptions lose what leads to them."""
+    """Fences and HTML block tags vanish, links around file names keep their text, exceptions lose their introduction."""
     if "```" in text or "~~~" in text:
         return "" if _FENCE.match(text) else text
     if "<" in text and (text.lstrip().startswith("<") or text.rstrip().endswith(">")):
@@ -78,7 +79,7 @@ def _from_exception(text: str) -> str:
         found = _ITEM.match(text)
     else:
         found = None if text[:300].isascii() else _SENTENCE.match(text)
-    return text[found.end() :] if found else text
+    return (text[found.end() :] if found else text).translate(_TYPOGRAPHIC)
 
 
 def _link_text(found: re.Match[str]) -> str:

@@ -96,6 +96,8 @@ _LIKELY = (
     _GREP,
     # [0], [vllm], (Process)
     _shape("label", rf"(?:[\[(<](?!rank\d|(?:{_LEVELS})\])[\w.@/ -]{{1,60}}[\])>]:? ){{1,4}}", "[(<", literal=True),
+    # docker build: the step and the seconds since it began
+    _shape("build", r"(?:#\d{1,3} )?\d{1,5}\.\d{1,3}(?: |$)", "#" + _DIGITS, column=True),
     _shape("epoch", r"(\d{13}) +", _DIGITS, column=True, timed=True),
     _shape("clock", r"(\d\d:\d\d:\d\d(?:[.,]\d+)?) ", _DIGITS, column=True, timed=True),
     _shape("stern", r"[a-z][a-z0-9-]{1,80}-[a-z0-9]{4,10} [\w.-]{1,60} (?:\| ?)?", _LOWER, literal=True),

@@ -27,7 +27,7 @@ def build(
     `npm` is the folder of node packages that holds pyodide; without it the site has no analyzer. Raises SiteError when
     MkDocs finds a fault (a broken link, a missing anchor).
     """
-    generate(root, folder, address, languages)
+    sites = generate(root, folder, address, languages)
     target = folder / SERVED
     shutil.rmtree(target, ignore_errors=True)
     run_mkdocs(folder, languages)
@@ -35,7 +35,7 @@ def build(
         from vllmdoctor.site.engine import write_engine
 
         write_engine(npm, target / "engine")
-    write_outside(root, target, address, languages)
+    write_outside(sites, target)
     return target
 
 

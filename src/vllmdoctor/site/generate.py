@@ -27,13 +27,14 @@ _BY_LANGUAGE: dict[str, Callable[[str], str]] = {
 }
 
 
-def generate(root: Path, folder: Path, address: str, languages: tuple[str, ...] = LANGUAGES) -> None:
+def generate(root: Path, folder: Path, address: str, languages: tuple[str, ...] = LANGUAGES) -> list[Site]:
     """Writes everything under `folder`; what an earlier run left is removed. The same checkout gives the same bytes.
 
-    Raises InputError for a guide that is wrong and RuleError for a rule.
+    Returns what the pages were made from. Raises InputError for a guide that is wrong and RuleError for a rule.
     """
-    for language in languages:
-        site = Site(language, root, address)
+    sites = [Site(language, root, address) for language in languages]
+    for site in sites:
+        language = site.language
         guides = guide.guides_of(site)
         target = folder / SOURCE / language
         shutil.rmtree(target, ignore_errors=True)
@@ -43,6 +44,7 @@ def generate(root: Path, folder: Path, address: str, languages: tuple[str, ...] 
         config = language_config(site, guide.titles(guides))
         # JSON is YAML, too.
         write(folder / f"mkdocs.{language}.yml", json.dumps(config, ensure_ascii=False, indent=1) + "\n")
+    return sites
 
 
 def pages(site: Site, guides: dict[str, Guide]) -> dict[str, str]:

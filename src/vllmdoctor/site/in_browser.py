@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import vllmdoctor
@@ -51,12 +51,20 @@ def prepare(language: str) -> None:
     forget()
 
 
-def analyze(paths: Sequence[str], nvidia_smi: Sequence[str], language: str) -> Answer:
-    """`json` is what `vllmdoctor analyze --format json` prints on the files; {"error": …} when they cannot be read."""
+def analyze(
+    paths: Sequence[str],
+    nvidia_smi: Sequence[str],
+    language: str,
+    progress: Callable[[int], None] | None = None,
+) -> Answer:
+    """`json` is what `vllmdoctor analyze --format json` prints on the files; {"error": …} when they cannot be read.
+
+    `progress` is told the bytes read since its last call.
+    """
     global _read
     try:
         catalogue = load_catalogue(language)
-        excerpts = read_excerpts([*paths, *nvidia_smi], catalogue)
+        excerpts = read_excerpts([*paths, *nvidia_smi], catalogue, progress=progress)
         report = analyze_excerpts(excerpts, catalogue, tables=set(nvidia_smi) - set(paths))
     except VllmDoctorError as problem:
         return _error(problem, language)

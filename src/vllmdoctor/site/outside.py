@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from vllmdoctor.languages import LANGUAGES
 from vllmdoctor.report.inline import plain_text
 from vllmdoctor.rules.load import load_bundle
 from vllmdoctor.rules.translate import translated
@@ -20,15 +20,15 @@ from vllmdoctor.site.messages import message_title
 _CSP = "default-src 'self'; script-src 'self'; style-src 'self'; object-src 'none'; base-uri 'self'; form-action 'none'"
 
 
-def write_outside(root: Path, target: Path, address: str, languages: tuple[str, ...] = LANGUAGES) -> None:
-    """Into the folder that is served, after the languages were built there."""
-    sites = [Site(language, root, address) for language in languages]
+def write_outside(sites: Sequence[Site], target: Path) -> None:
+    """Into the folder that is served, after the languages were built there. The first site is the English one."""
+    root, address = sites[0].root, sites[0].address
     write(target / "index.html", start_page(sites))
     write(target / "404.html", missing_page(sites))
     for name in ("start.css", "start.js"):
         shutil.copyfile(Path(__file__).parent / "static" / name, target / name)
     write(target / "robots.txt", f"User-agent: *\nAllow: /\nSitemap: {address}sitemap.xml\n")
-    write(target / "sitemap.xml", sitemap_index(address, languages))
+    write(target / "sitemap.xml", sitemap_index(address, [site.language for site in sites]))
     write(target / "llms.txt", llms_text(sites[0]))
     write(target / ".nojekyll", "")
     for site in sites:
@@ -40,17 +40,17 @@ def write_outside(root: Path, target: Path, address: str, languages: tuple[str, 
         write(target / "schema" / schema.name, schema.read_text(encoding="utf-8"))
 
 
-def start_page(sites: list[Site]) -> str:
+def start_page(sites: Sequence[Site]) -> str:
     """Goes to the reader's language; three links for those without scripts."""
     return _page(sites, "vllmdoctor", s.HOME_TITLE, s.HOME_TEXT, start=True)
 
 
-def missing_page(sites: list[Site]) -> str:
+def missing_page(sites: Sequence[Site]) -> str:
     """Shown by the host in place of any page that does not exist, in whatever folder: its links must be whole."""
     return _page(sites, "404 – vllmdoctor", s.NOT_FOUND, s.NOT_FOUND_TEXT, start=False)
 
 
-def _page(sites: list[Site], title: str, head: str, text: str, *, start: bool) -> str:
+def _page(sites: Sequence[Site], title: str, head: str, text: str, *, start: bool) -> str:
     address = sites[0].address
     base = "" if start else address
     sections = "\n".join(
@@ -69,6 +69,7 @@ def _page(sites: list[Site], title: str, head: str, text: str, *, start: bool) -
 <title>{escape(title)}</title>
 <meta name="description" content="{escape(s.SITE_DESCRIPTION)}">
 {place}
+<link rel="icon" href="{base}en/assets/favicon.svg">
 <link rel="stylesheet" href="{base}start.css">
 {f'<script src="{base}start.js"></script>' if start else ""}
 </head>
@@ -82,18 +83,14 @@ def _page(sites: list[Site], title: str, head: str, text: str, *, start: bool) -
 """
 
 
-def _place_of_start(sites: list[Site]) -> str:
+def _place_of_start(sites: Sequence[Site]) -> str:
     address = sites[0].address
-    links = [
-        f'<link rel="canonical" href="{address}">',
-        f'<link rel="alternate" hreflang="x-default" href="{address}">',
-    ]
-    for site in sites:
-        links.append(f'<link rel="alternate" hreflang="{site.language}" href="{address}{site.language}/">')
-    return "\n".join(links)
+    alternates = {"x-default": address, **{site.language: f"{address}{site.language}/" for site in sites}}
+    links = [f'<link rel="alternate" hreflang="{name}" href="{place}">' for name, place in alternates.items()]
+    return "\n".join([f'<link rel="canonical" href="{address}">', *links])
 
 
-def sitemap_index(address: str, languages: tuple[str, ...]) -> str:
+def sitemap_index(address: str, languages: Iterable[str]) -> str:
     rows = "\n".join(
         f"  <sitemap><loc>{escape(address)}{language}/sitemap.xml</loc></sitemap>" for language in languages
     )

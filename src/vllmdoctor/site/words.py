@@ -78,11 +78,12 @@ EXAMPLE_LOG = _n("The log of the example ({count} line)", "The log of the exampl
 ANALYZE_YOURS = _("[Analyze your own log]({link}): it is read in your browser, nothing is uploaded.")
 FACTS_READ = _("What is read from the log")
 IN_EXAMPLE = _("In the example")
+ALSO_USED = _("Also used, where the log tells them: {facts}")
 LINE_OF_LOG = _("line {line}")
 CAUSES_APART = _("Causes, and how to tell them apart")
 CONFIRMED_BY = _("Told apart by: {facts}")
 NEEDS = _("Depends on: {facts}")
-WHAT_IT_DOES = _("What this knob really does")
+WHAT_IT_DOES = _("What this change really does")
 VERIFY = _("How to see that it worked")
 OTHER_WORDINGS = _("Versions, and other wordings of the message")
 WORDING = _("Wording")
@@ -107,7 +108,6 @@ BY_VERSION_TEXT = _(
     "the log says."
 )
 LOG_SAYS = _("The log says")
-RISK = _("Risk")
 REMEDIES_TEXT = _("What can be changed, what each change really does, and what it costs.")
 
 # Lists

@@ -92,9 +92,11 @@ def test_pasting_in_every_language(
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     rule = page.locator(".vd-status a")
     assert rule.get_attribute("href") == "../rules/max-model-len-exceeds-kv-cache/"
+    page.wait_for_load_state("networkidle")  # leaving would break off what still loads, which is no fault of the page
     rule.click()
     page.wait_for_url(f"**/{language}/rules/max-model-len-exceeds-kv-cache/")
-    page.locator("h1").wait_for()
+    page.wait_for_load_state("networkidle")
+    assert page.locator("h1").count() == 1
 
 
 def test_several_files_also_compressed(
@@ -150,6 +152,7 @@ def test_a_log_from_the_search_is_analyzed_at_once(analyzer: Callable[..., Any])
     page = analyzer()
     text = (FIXTURES / "real" / "port-in-use.log").read_text(encoding="utf-8")
     page.evaluate("text => sessionStorage.setItem('vllmdoctor-paste', text)", text)
+    page.wait_for_load_state("networkidle")
     page.reload()
     assert json.loads(report_of(page))["findings"][0]["rule"] == "port-in-use"
     assert page.evaluate("sessionStorage.getItem('vllmdoctor-paste')") is None
@@ -159,8 +162,9 @@ def test_nothing_is_loaded_before_the_visitor_starts(analyzer: Callable[..., Any
     asked: list[str] = []
     page = analyzer()
     page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_load_state("networkidle")
     page.reload()
-    page.wait_for_timeout(500)
+    page.wait_for_load_state("networkidle")
     assert not [url for url in asked if "/engine/" in url]
     page.focus("#vd-log")
     page.locator("#vd-state:has-text('ready')").wait_for(timeout=FIRST_REPORT_MS)

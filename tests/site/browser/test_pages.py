@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ KINDS = {
 }
 TITLES = {
     "en": "The KV cache cannot hold one request of full length",
-    "vi": "KV cache không chứa nổi một request dài tối đa",
+    "vi": "KV cache không chứa nổi một request có độ dài tối đa",
     "ja": "KVキャッシュに最大長のリクエスト1件が収まらない",
 }
 
@@ -119,19 +118,59 @@ def test_messages_are_filtered(open_page: Callable[..., Any]) -> None:
 def test_keyboard_alone_reaches_content_and_search(open_page: Callable[..., Any]) -> None:
     page = open_page(f"en/rules/{RULE}/").page
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "md-skip"
-    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.matches('a.md-skip')")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    # After the link that skips the header the next stop is in the content, and it can be seen.
+    assert page.evaluate("document.activeElement.closest('article') !== null")
+    assert page.evaluate("document.activeElement.matches(':focus-visible')")
     page.keyboard.press("s")
     assert page.evaluate("document.activeElement.name") == "query"
+    page.keyboard.type("no-cache-blocks")
+    page.locator("a.search-best").first.wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/en/rules/no-cache-blocks/**")
 
 
-def test_print_shows_what_is_folded(open_page: Callable[..., Any], tmp_path: Path) -> None:
+def test_keyboard_alone_unfolds_changes_tabs_and_language(open_page: Callable[..., Any]) -> None:
     page = open_page(f"en/rules/{RULE}/").page
+    page.locator("details.example summary").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details.example pre").first.is_visible()
+    page.locator("#fix-lower-max-model-len ~ .tabbed-set input").first.focus()
+    page.keyboard.press("ArrowRight")
+    blocks = page.locator("#fix-lower-max-model-len ~ .tabbed-set").first.locator(".tabbed-block:visible")
+    assert blocks.inner_text().lstrip().startswith("LLM(")
+    page.locator("header .md-select button").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.hreflang") == "vi"
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/vi/rules/{RULE}/")
+
+
+def test_print_shows_what_is_folded(open_page: Callable[..., Any]) -> None:
+    page = open_page(f"en/rules/{RULE}/").page
+    log = page.locator("details.example pre").first
+    assert not log.is_visible()
     page.emulate_media(media="print")
     assert not page.locator("header.md-header").is_visible()
-    assert page.locator("details.example pre").first.is_visible()
+    assert log.is_visible()
     blocks = page.locator("#fix-lower-max-model-len ~ .tabbed-set").first.locator(".tabbed-block:visible")
     assert blocks.count() == 4
+    wide = page.evaluate("document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth")
+    assert wide <= 0
+
+
+@pytest.mark.parametrize("path", [f"rules/{RULE}/", "reference/cli/", "guide/memory/"])
+def test_names_in_tables_stay_whole(open_page: Callable[..., Any], path: str) -> None:
+    """On a phone a table scrolls for itself instead of breaking `--max-model-len` in two."""
+    page = open_page(f"en/{path}", width=390).page
+    names = page.locator("article table:not(.wordings table) td code")
+    lines = names.evaluate_all(
+        "found => found.filter(one => /^[-\\w]{8,30}$/.test(one.textContent)).map(one => one.getClientRects().length)"
+    )
+    assert lines and set(lines) == {1}
 
 
 def test_start_page_hands_its_paste_to_the_analyzer(open_page: Callable[..., Any], address: str) -> None:
@@ -139,4 +178,15 @@ def test_start_page_hands_its_paste_to_the_analyzer(open_page: Callable[..., Any
     page.locator("#paste").fill("ValueError: No available memory for the cache blocks.")
     page.locator("form.paste-box button").click()
     page.wait_for_url(f"{address}vi/analyze/")
-    assert "No available memory" in page.locator("main").inner_text() + page.locator("main textarea").input_value()
+    page.wait_for_function("document.querySelector('#vd-log').value.includes('No available memory')")
+
+
+def test_every_page_forbids_other_hosts(open_page: Callable[..., Any]) -> None:
+    for kind in KINDS.values():
+        policy = (
+            open_page(f"en/{kind}").page.locator("meta[http-equiv=Content-Security-Policy]").get_attribute("content")
+        )
+        rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+        assert rules["default-src"] == rules["connect-src"] == "'self'"
+        assert rules["form-action"] == rules["object-src"] == "'none'"
+        assert ("'wasm-unsafe-eval'" in rules["script-src"]) == (kind in ("analyze/", "guide/memory/"))

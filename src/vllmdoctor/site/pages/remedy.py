@@ -26,7 +26,6 @@ def page(remedy: Remedy, site: Site) -> str:
     facts = [
         (w.EFFECT, md.inline(shown.effect)),
         (s.COST, md.inline(shown.cost)),
-        (s.RISK, md.escaped(words(w.RISKS[shown.risk])) if shown.risk not in ("", "low") else ""),
         (s.DIRECTION, md.escaped(words(s.DOWN_OR_UP[remedy.direction])) if remedy.direction else ""),
         (s.SINCE, md.code(remedy.versions.text)),
     ]
@@ -40,6 +39,7 @@ def page(remedy: Remedy, site: Site) -> str:
         *md.heading(2, md.escaped(words(s.WHAT_IT_DOES)), "what-it-does"),
         *md.paragraphs(site.rendering.text(remedy.text)),
         *(f"- **{md.escaped(words(label))}**: {text}" for label, text in facts if text),
+        *([f"- {md.escaped(words(w.RISKS[shown.risk]))}"] if shown.risk not in ("", "low") else []),
         "",
         *_by_version(remedy, site),
         *_commands(shown.commands, site),

@@ -123,26 +123,25 @@ class _RulePage:
         ]
 
     def facts(self, example: Example) -> list[str]:
-        """The facts that the rule reads or needs, with what the example's log says of them."""
+        """The facts that the rule reads or needs: what the example's log says of them, and those that it lacks."""
         words, book = self.words, self.site.catalogue.facts
         known = example.report.facts
+        names = [name for name in _facts_of(self.rule) if name in book.names]
         rows = []
-        for name in _facts_of(self.rule):
-            if name not in book.names:
-                continue
-            fact = known.get(name)
-            value = md.cell_code(shown_fact(fact, words)) if fact else "–"
-            place = ""
-            if fact and fact.origin and fact.kind == READ:
-                place = words(s.LINE_OF_LOG, line=fact.origin.line)
-            elif fact:
+        for name in names:
+            if fact := known.get(name):
                 place = words(w.KINDS.get(fact.kind, fact.kind))
-            rows.append([md.escaped(words.said(book.names[name].title)), md.cell_code(name), value, md.escaped(place)])
-        if not rows:
-            return []
-        header = [words(w.FACT), "", words(s.IN_EXAMPLE), words(w.SOURCE)]
-        table = md.table(header, rows)
-        return [*md.heading(3, md.escaped(words(s.FACTS_READ)), "facts"), *table, ""]
+                if fact.origin and fact.kind == READ:
+                    place = words(s.LINE_OF_LOG, line=fact.origin.line)
+                title = md.escaped(words.said(book.names[name].title))
+                rows.append([title, md.cell_code(name), md.cell_code(shown_fact(fact, words)), md.escaped(place)])
+        lines = []
+        if rows:
+            lines += [*md.table([words(w.FACT), "", words(s.IN_EXAMPLE), words(w.SOURCE)], rows), ""]
+        lacking = [self.site.rendering.title_of(name) for name in names if name not in known]
+        if lacking:
+            lines += [md.escaped(words(s.ALSO_USED, facts=words.listed(lacking))), "{ .rule-decides }", ""]
+        return [*md.heading(3, md.escaped(words(s.FACTS_READ)), "facts"), *lines] if lines else []
 
     def causes(self) -> list[str]:
         if not self.rule.causes:

@@ -1,12 +1,12 @@
 // The page on which a log is pasted: what is given goes to the worker, and its report into the page.
 import { candidatesIn, textOf } from "./candidates.mjs";
 import { EngineClient } from "./engine-client.mjs";
+import { takeHandedOver } from "./handover.mjs";
 import { LogPane } from "./log-pane.mjs";
 import { byId, copied, openedAsFile, sentencesOf, serveCopyButtons } from "./page-tools.mjs";
 
 const MOST_BYTES = 50 * 2 ** 20;
 const LARGE_PASTE = 1_000_000;
-const HANDED_OVER = "vllmdoctor-paste";
 const PASTED_NAME = "pasted.log";
 const TABLE_NAME = "nvidia-smi.txt";
 
@@ -26,7 +26,14 @@ let files = [];
 let answer;
 let run = 0;
 
-const client = new EngineClient({ engineUrl, language, stage: (name) => (state.textContent = say(name)) });
+const client = new EngineClient({
+  engineUrl,
+  language,
+  stage: (name) => (state.textContent = say(name)),
+  progress: (bytes) => {
+    if (busy.hasAttribute("value")) busy.value = Math.min(busy.value + bytes, busy.max);
+  },
+});
 const pane = new LogPane({ fetchLines: (input, first, last) => client.request("lines", { input, first, last }), say });
 
 // ---- what is given
@@ -89,6 +96,7 @@ let busyWith = 0;
 
 function idle(text) {
   busy.hidden = true;
+  busy.removeAttribute("value"); // how much is left is not known until a log is read
   state.textContent = text;
 }
 
@@ -126,6 +134,10 @@ async function analyze() {
   }
   if (current !== run) return;
   state.textContent = say("analyzing");
+  if (size > LARGE_PASTE) {
+    busy.max = size;
+    busy.value = 0;
+  }
   const begin = performance.now();
   try {
     const got = await client.request("analyze", { inputs: given });
@@ -296,19 +308,9 @@ document.addEventListener("drop", (event) => {
 });
 
 if (openedAsFile()) problem(say("fromFile"));
-const handed = takeHandedOver();
-if (handed) {
-  log.value = handed;
+takeHandedOver().then((text) => {
+  if (!text) return;
+  if (text.length < LARGE_PASTE) log.value = text;
+  else addFiles([new File([text], PASTED_NAME, { type: "text/plain" })]);
   analyze();
-}
-
-/** A log that another page of the site was given. */
-function takeHandedOver() {
-  try {
-    const text = sessionStorage.getItem(HANDED_OVER);
-    sessionStorage.removeItem(HANDED_OVER);
-    return text;
-  } catch {
-    return null;
-  }
-}
+});

@@ -2,9 +2,10 @@
 
 /** Speaks to one worker, which is started when it is first needed and again after `stop`. */
 export class EngineClient {
-  constructor({ engineUrl, language, stage }) {
+  constructor({ engineUrl, language, stage, progress = () => {} }) {
     this.settings = { engineUrl, language };
     this.stage = stage;
+    this.progress = progress;
     this.waiting = new Map();
     this.last = 0;
   }
@@ -53,8 +54,9 @@ export class EngineClient {
     });
   }
 
-  received({ id, stage, answer, problem, unreadable }) {
+  received({ id, stage, read, answer, problem, unreadable }) {
     if (stage) return this.stage(stage);
+    if (read) return this.progress(read);
     const { resolve, reject } = this.waiting.get(id) ?? {};
     this.waiting.delete(id);
     if (problem !== undefined) reject?.(Object.assign(new Error(problem), { unreadable }));

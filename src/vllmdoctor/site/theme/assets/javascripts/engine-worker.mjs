@@ -22,7 +22,7 @@ const requests = {
   async analyze({ inputs }) {
     const read = [];
     for (const { name, content, table } of inputs) read.push({ name, table, bytes: await bytesOf(name, content) });
-    return engine.analyze(read);
+    return engine.analyze(read, (bytes) => postMessage({ read: bytes }));
   },
 
   lines: ({ input, first, last }) => engine.lines(input, first, last),

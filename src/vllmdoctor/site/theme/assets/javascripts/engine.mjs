@@ -38,13 +38,16 @@ class Engine {
     this.language = language;
   }
 
-  /** Inputs are {name, bytes, table}: `table` is true for nvidia-smi output. Gives status, json, html, markdown or error. */
-  analyze(inputs) {
+  /**
+   * Inputs are {name, bytes, table}: `table` is true for nvidia-smi output. Gives status, json, html, markdown or error.
+   * `progress` is told the bytes read since its last call.
+   */
+  analyze(inputs, progress) {
     const names = uniqueNames(inputs.map((input) => input.name));
     inputs.forEach((input, index) => this.python.FS.writeFile(`${LOGS}/${names[index]}`, input.bytes));
     try {
       const chosen = (table) => names.filter((_, index) => Boolean(inputs[index].table) === table);
-      return this.called("analyze", chosen(false), chosen(true), this.language);
+      return this.called("analyze", chosen(false), chosen(true), this.language, progress);
     } finally {
       names.forEach((name) => this.python.FS.unlink(`${LOGS}/${name}`));
     }

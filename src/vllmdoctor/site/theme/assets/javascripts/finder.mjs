@@ -8,6 +8,9 @@ const ALONE = 0.1;
 const FREQUENT = 0.02;
 const MOST = 3;
 
+// A dash before a word means "not" to the theme's search, and accents may come in decomposed.
+export const searchable = (text) => text.normalize("NFC").replace(/(^|\s)-+(?=\w)/g, "$1");
+
 export function folded(text) {
   const plain = text.toLowerCase().normalize("NFKD").replace(ACCENTS, "").replace(/đ/g, "d");
   return plain.normalize("NFC");

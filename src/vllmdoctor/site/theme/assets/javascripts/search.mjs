@@ -1,25 +1,13 @@
 // The search box: recognizes pasted messages, composes accents, knows flags, offers long pastes to the analyzer.
 
-import { Finder, worthShowing } from "./finder.mjs";
+import { Finder, searchable, worthShowing } from "./finder.mjs";
+import { toAnalyzer } from "./handover.mjs";
 
 const LONG = 200;
-const HANDED_OVER = "vllmdoctor-paste";
 const SHORTEST = 3;
 
 const sentences = JSON.parse(document.getElementById("site-sentences")?.textContent || "{}");
 const base = JSON.parse(document.getElementById("__config")?.textContent || "{}").base || ".";
-
-function toAnalyzer(text, address) {
-  try {
-    sessionStorage.setItem(HANDED_OVER, text);
-  } catch {
-    // Without storage the reader pastes once more.
-  }
-  location.href = address;
-}
-
-// A dash before a word means "not" to the theme's search, and accents may come in decomposed.
-const searchable = (text) => text.normalize("NFC").replace(/(^|\s)-+(?=\w)/g, "$1");
 
 const isSearchBox = (element) => element instanceof HTMLInputElement && element.dataset.mdComponent === "search-query";
 
@@ -113,36 +101,3 @@ document.addEventListener(
   },
   { capture: true },
 );
-
-for (const form of document.querySelectorAll("form[data-analyze]")) {
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    toAnalyzer(form.querySelector("textarea").value, new URL(form.dataset.analyze, location.href).href);
-  });
-}
-
-for (const link of document.querySelectorAll(".md-select__link[hreflang]")) {
-  link.addEventListener("click", () => {
-    link.hash = location.hash;
-    try {
-      localStorage.setItem("vllmdoctor-language", link.hreflang);
-    } catch {
-      // Then the start page goes by the browser's languages.
-    }
-  });
-}
-
-const filter = document.getElementById("message-filter");
-if (filter) {
-  const items = [...document.querySelectorAll(".message-list li")].map((item) => [item, item.textContent.toLowerCase()]);
-  const output = document.querySelector('output[for="message-filter"]');
-  filter.addEventListener("input", () => {
-    const words = searchable(filter.value).toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const [item, text] of items) {
-      item.hidden = !words.every((word) => text.includes(word));
-      shown += item.hidden ? 0 : 1;
-    }
-    output.textContent = output.dataset.template.replace("{count}", shown.toLocaleString(document.documentElement.lang));
-  });
-}
