@@ -52,7 +52,7 @@ def compiled_rules(root: Path) -> str:
 
     bundle = bundle_of(read_rules_folder(root / "rules"))
     catalogue_of(bundle, "en")
-    return json.dumps(bundle, ensure_ascii=False, separators=(",", ":"), sort_keys=True) + "\n"
+    return json.dumps(bundle, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def compiled_messages(root: Path, source: Path) -> bytes:

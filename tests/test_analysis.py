@@ -104,8 +104,11 @@ def test_what_the_log_says_wins_over_nvidia_smi(tmp_path: Path) -> None:
     assert analyze(log, nvidia_smi=[smi]).facts["gpu_total_gib"].value == 79.19
 
 
-def test_of_two_starts_the_last_is_diagnosed() -> None:
-    report = analyze(FAILED, HEALTHY)
+def test_of_two_starts_the_last_is_diagnosed(tmp_path: Path) -> None:
+    """On the next day: at the same time both logs would be two processes of one start."""
+    later = tmp_path / "later.log"
+    later.write_text(HEALTHY.read_text(encoding="utf-8").replace(" 05-22 ", " 05-23 "), encoding="utf-8")
+    report = analyze(FAILED, later)
     assert report.status == "healthy"
     assert [(run.rule, run.input) for run in report.runs] == [("no-cache-blocks", 0), ("", 1)]
     assert verdict(analyze(HEALTHY, FAILED)) == "no-cache-blocks"

@@ -35,6 +35,13 @@ def test_complete_vllm_headers(raw: str, level: str, time: str, place: str, text
         # other loggers
         ("2025-01-01 10:00:00,123 - name - ERROR - msg", "ERROR", None, "msg"),
         ("ERROR:root:msg", "ERROR", None, "msg"),
+        ("INFO - trl.extras.vllm_client - msg", "INFO", None, "msg"),
+        (
+            "2025-06-10 11:36:24.900 1 kserve ERROR [__main__.py:<module>():254] msg",
+            "ERROR",
+            "__main__.py:<module>",
+            "msg",
+        ),
         ("[ERROR] msg", "ERROR", None, "msg"),
         ("2025-01-01 10:00:00.123 | ERROR    | mod:fn:12 - msg", "ERROR", "mod:fn:12", "msg"),
         ("INFO:     Started server process [593]", "INFO", None, "Started server process [593]"),

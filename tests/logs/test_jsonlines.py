@@ -70,3 +70,15 @@ def test_an_error_object_over_several_lines_reads_as_its_message() -> None:
 def test_an_error_that_is_one_word_and_a_shell_mark() -> None:
     assert read('{"error":"Unauthorized"}').lines[0].text == "Unauthorized"
     assert read('{"detail":"Not Found"}%').lines[0].text == "Not Found"
+
+
+def test_a_router_hands_on_the_servers_own_error() -> None:
+    own = json.dumps({"error": {"message": "maximum context length is 4096 tokens", "code": 400}})
+    routed = {"message": "400 Provider returned error", "code": 400, "details": {"metadata": {"raw": own}}}
+    line = read(json.dumps(routed)).lines[0]
+    assert (line.text, line.section) == ("maximum context length is 4096 tokens (code 400)", "client")
+
+
+def test_a_shippers_message_is_no_routers_error() -> None:
+    inner = {"level": "ERROR", "message": "engine died", "details": {"error": {"message": "x"}}}
+    assert read(json.dumps({"log": json.dumps(inner)})).lines[0].text == "engine died"

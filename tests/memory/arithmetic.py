@@ -68,7 +68,7 @@ def computed(fix: FixReport) -> bool:
 
 
 def fix_number(fix: FixReport) -> str:
-    return " ".join(re.findall(r"At least \d[\d.]* GiB", fix.why))
+    return " ".join(re.findall(r"At least the missing \d[\d.]* GiB", fix.why))
 
 
 def _length(rule: str, told: Told, text: str, bits: float) -> list[str]:

@@ -57,7 +57,7 @@ def unquoted(text: str) -> str:
 
 
 def without_markup(text: str) -> str:
-    """Fences and HTML block tags vanish, links around file names keep their text, exceptions lose their introduction."""
+    """Fences and HTML block tags vanish, links around file names keep their text, exceptions lose their lead."""
     if "```" in text or "~~~" in text:
         return "" if _FENCE.match(text) else text
     if "<" in text and (text.lstrip().startswith("<") or text.rstrip().endswith(">")):

@@ -12,6 +12,7 @@ from vllmdoctor.report.pages import VARIABLE
 from vllmdoctor.report.words import Words
 from vllmdoctor.site.build import SERVED, SiteError, build
 from vllmdoctor.site.context import checkout_root, served_address
+from vllmdoctor.site.engine import EngineError
 from vllmdoctor.site.generate import generate
 from vllmdoctor.site.server import serve
 
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"built {build(root, folder, served_address(), npm=chosen.npm)} for {served_address()}")
         else:
             serve(folder / SERVED, chosen.port)
-    except SiteError as problem:
+    except (SiteError, EngineError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 1
     except VllmDoctorError as problem:
