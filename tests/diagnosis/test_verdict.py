@@ -207,3 +207,20 @@ def test_a_lone_error_of_another_program_is_a_failure(line: str) -> None:
 )
 def test_a_setting_that_speaks_of_errors_is_none(line: str) -> None:
     assert diagnosis(BANNER + line + "\nINFO:     Application startup complete.").status == "healthy"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Exception raised from c10_cuda_check_implementation at ../c10/cuda/CUDAException.cpp:43 (most recent call first):\n"
+        "frame #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x96 (0x7f0 in libc10.so)",
+        "Warning  BackOff  2m (x9 over 5m)  kubelet  Back-off restarting failed container vllm in pod vllm-0_default",
+    ],
+)
+def test_what_stands_around_a_failure_alone_does_not_tell_its_cause(text: str) -> None:
+    assert diagnosis(text).status == "cause-not-in-log"
+
+
+def test_a_clients_sentence_with_an_error_code_is_a_failure() -> None:
+    found = diagnosis("""It get error from the server: Error code: 500 - {'detail': "something odd"}""")
+    assert found.status == "unrecognized-failure"

@@ -61,6 +61,8 @@ def dressed(text: str, dress: Callable[[int, str], str]) -> str:
 
 DRESSES: dict[str, Callable[[int, str], str]] = {
     "compose": lambda n, line: f"vllm-1  | {line}",
+    "docker-build": lambda n, line: f"#14 {n // 10}.{n % 10}07 {line}",
+    "torchserve": lambda n, line: f"{clock(n)},045 [INFO ] W-9001-m_1.0-stdout MODEL_LOG - {line}",
     "compose-v1": lambda n, line: f"gemma-vllm-server  | {line}",
     "kubectl": lambda n, line: f"[pod/vllm-7c9d5b8f6-x2x4q/vllm] {clock(n)}.123456789Z {line}",
     "gcloud": lambda n, line: f"{'ERROR' if n % 2 else 'INFO'} {clock(n)}.123456789Z {line}",

@@ -49,6 +49,7 @@ def test_complete_vllm_headers(raw: str, level: str, time: str, place: str, text
         ("E0101 10:00:00.123456 123 file.cc:12] msg", "ERROR", "file.cc:12", "msg"),
         ("node1:22:23 [0] init.cc:943 NCCL WARN Duplicate GPU", "WARNING", "init.cc:943", "NCCL WARN Duplicate GPU"),
         ("2025-04-24 18:57:03,337 ERR cli.py:71 -- failed", "ERROR", "cli.py:71", "failed"),
+        ("2024-02-11 09:15:21 | ERROR | stderr | no room", "ERROR", None, "no room"),
         ("[2023-08-18 01:35:57,940 E 4711 4962] logging.cc:361: text", "ERROR", "logging.cc:361", "text"),
     ],
 )

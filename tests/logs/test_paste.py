@@ -12,11 +12,12 @@ from .samples import exceptions
         ("### Startup on WSL2 fails (RuntimeError: UVA is not available)", "RuntimeError: UVA is not available)"),
         ('[Bug]: Serve with LoRA error "ValueError: x is unsupported"', 'ValueError: x is unsupported"'),
         ("- ValueError: no room", "ValueError: no room"),
-        ("1. `ValueError: no room`", "ValueError: no room`"),
-        ("**torch.cuda.OutOfMemoryError: no room**", "torch.cuda.OutOfMemoryError: no room**"),
+        ("1. `ValueError: no room`", "ValueError: no room"),
+        ("**torch.cuda.OutOfMemoryError: no room**", "torch.cuda.OutOfMemoryError: no room"),
         ("使用vllm推理，报错 TypeError: no room", "TypeError: no room"),
         ("vllm起動時のエラー：RuntimeError: no room", "RuntimeError: no room"),
         ("ImportError: no module ‘resource’", "ImportError: no module 'resource'"),
+        ("It always ends in “ ValueError: no room”", 'ValueError: no room"'),
     ],
 )
 def test_an_exception_loses_what_leads_to_it(raw: str, text: str) -> None:

@@ -45,6 +45,7 @@ def test_stacked_dresses_come_off_in_any_order(names: list[str]) -> None:
             "ERROR",
         ),
         ("(pid=12) hello there", "hello there", "", None),
+        ("(EngineCore pid=7) [Stage-2] ERROR 01-02 03:04:05 [core.py:9] x", "x", "EngineCore", "ERROR"),
         (
             "ERROR:    (Worker_TP1 pid=42) ERROR 11-03 01:10:05 [m.py:69] RuntimeError: x",
             "RuntimeError: x",
@@ -151,3 +152,10 @@ def test_the_columns_of_a_dashboard_come_off(prefix: str) -> None:
 def test_a_lone_line_of_a_dashboard_is_read_as_well() -> None:
     log = read("U | 2025-07-18 11:29:37.824 | worker |   | AttributeError: 'torch.dtype' object has no attribute 'x'")
     assert [record.exception for record in log.runs[0].records] == ["AttributeError"]
+
+
+def test_line_numbers_of_an_editor_go_before_log_lines() -> None:
+    numbered = " 404 \x1b[36m(RayWorkerWrapper pid=22, ip=)\x1b[0m ERROR 02-18 15:16:57 worker_base.py:575] no room"
+    (line,) = read(numbered).lines
+    assert (line.level, line.process.pid, line.text) == ("ERROR", 22, "no room")
+    assert read("    404     choices.append(").lines[0].text == "    404     choices.append("

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from vllmdoctor.logs import RawLine, read_log
 
+from .samples import exceptions, read
+
 
 def test_an_unindented_line_after_indented_sources_is_no_source() -> None:
     text = (
@@ -34,3 +36,37 @@ def test_a_traceback_that_pip_sets_in_keeps_its_exception_line() -> None:
 def test_a_line_that_is_all_inline_code_loses_its_backticks() -> None:
     log = read_log([RawLine(0, 1, "`ValueError: The model's `max_seq_len` is wrong for this`")])
     assert log.runs[0].records[0].exception == "ValueError"
+
+
+def test_the_rule_of_docker_build_ends_an_exception() -> None:
+    (found,) = exceptions("ModuleNotFoundError: No module named 'vllm'\n------\nDockerfile:40")
+    assert found.text == "ModuleNotFoundError: No module named 'vllm'"
+
+
+def test_a_message_ends_where_pip_begins_to_quote() -> None:
+    text = (
+        "  × Building editable for vllm (pyproject.toml) did not run successfully.\n"
+        "  │ exit code: 1\n"
+        "  ╰─> [9 lines of output]\n"
+        "      UserWarning: Failed to initialize NumPy: No module named 'numpy'\n"
+    )
+    texts = [record.text for record in read(text).runs[0].records]
+    assert not any("did not run" in one and "UserWarning" in one for one in texts)
+
+
+def test_notebook_frames_of_windows() -> None:
+    text = (
+        "ValueError                                Traceback (most recent call last)\n"
+        "File d:\\work\\run.py:38, in start(model)\n"
+        "     37 def start(model):\n"
+        "---> 38     LLM(model)\n"
+        "\n"
+        "ValueError: no room\n"
+    )
+    (found,) = exceptions(text)
+    assert (found.text, [frame.function for frame in found.frames]) == ("ValueError: no room", ["start(model)"])
+
+
+def test_a_traceback_cut_in_its_first_line_is_one() -> None:
+    (found,) = exceptions("ERROR:    Exception in ASGI application\nTraceback (most recent call")
+    assert found.exception == ""

@@ -26,8 +26,11 @@ _LAST_WORDS = re.compile(
     r"|exited with (?:code|status) [1-9]|core dumped"
     r"|^(?:CUDA|HIP|NCCL|XPU|NPU|cuDNN|cuBLAS|rocBLAS|ACL|Triton) [Ee]rror:"
     r"|(?:^|[\s\[(:])(?!TORCH|VLLM)(?:[A-Z][A-Z0-9]+_){1,6}ERROR(?:_[A-Z0-9]+){0,8}(?=[\s:,.)\]]|$)"
+    r"|\bError code: [45]\d\d - "
     r"|^Failed to apply \w{1,80} on data=|error: subprocess-exited-with-error|\) did not run successfully\."
 )
+# What stands around a failure whose own words are cut off or elsewhere.
+_AROUND = re.compile(r"^Exception raised from \w+ at |\bBack-off restarting failed container\b|\bCrashLoopBackOff\b")
 _WORDS = re.compile(r"[A-Za-z]{3}")
 _EXIT_CODE = re.compile(r"SystemExit(?:: \d{1,3})?")
 _ACCESS_ERROR = re.compile(r'" (?P<status>[45]\d\d)\b')
@@ -102,12 +105,13 @@ def _is_interrupt(record: Record) -> bool:
 
 
 def _shows_failure_without_words(state: RunState) -> bool:
-    """A traceback that is cut before its exception."""
+    """A traceback that is cut before its exception, or only what stands around one."""
     for position, record in enumerate(state.records):
         if position in state.noise or position > state.interrupted_at or record.section != "log":
             continue
         cut = record.kind == "exception" and not record.exception and not record.code
-        if cut and not _survived(position, state):
+        around = record.kind != "exception" and _AROUND.search(record.text[:400]) is not None
+        if (cut or around) and not _survived(position, state):
             return True
     return False
 

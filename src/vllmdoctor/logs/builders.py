@@ -27,7 +27,7 @@ _ENDS_RAW = re.compile(
     r"|exit code|[$#] |>>> |\(?[\w-]{0,40}\)? ?\w[\w.-]*@[\w.-]+:|\[?root@|Process \S+:$|nanobind: "
     r"|sys:\d+: |Fatal Python error"
     r"|Exception ignored in|Task exception was never|Future exception|Exception in thread|\*\*\* "
-    r"|!{3,}|={5,}|-{10,}|_{5,} |\+-+"
+    r"|!{3,}|={5,}|-{6,}$|-{10,}|_{5,} |\+-+"
     r"|INFO|/?[\w./-]{1,300}:\d+: \w*Warning: |\S+ exited with code|\{|Loading \w+|Extension modules:|Current thread 0x"
     r"|[\w./-]{1,300}\(\d+\): error|/usr/bin/ld|usage: |vllm: error|\w+\.py: error|Triton is |E\d{4} "
     r"|[\w-]{1,60}:\d+:\d+ \[\d|\[end of output\]"

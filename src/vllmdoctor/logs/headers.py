@@ -20,11 +20,11 @@ _NAMES = {
 }  # fmt: skip
 
 PROCESS = (
-    r"\((?P<label>[A-Za-z_][\w.:-]{0,60})(?: (?P<detail>rank=\d+|TP\d+))? pid=(?P<pid>\d+)(?:, ip=(?P<host>[\w.:]+))?\)"
+    r"\((?P<label>[A-Za-z_][\w.:-]{0,60})(?: (?P<detail>rank=\d+|TP\d+))? pid=(?P<pid>\d+)(?:, ip=(?P<host>[\w.:]*))?\)"
 )
 _PROCESS = re.compile(PROCESS + r"(?: |$)")
 _BARE_PROCESS = re.compile(
-    r"\((?:pid=(?P<pid>\d+)(?:, ip=(?P<host>[\w.:]+))?|(?P<label>raylet|autoscaler)[^()]{0,60})\) ?"
+    r"\((?:pid=(?P<pid>\d+)(?:, ip=(?P<host>[\w.:]*))?|(?P<label>raylet|autoscaler)[^()]{0,60})\) ?"
 )
 _RANK = re.compile(r"\[rank(\d+)\]:? ?(?=\S|  |$)")
 VLLM = re.compile(

@@ -22,7 +22,7 @@ _FENCE = re.compile(r"\s*(?:`{3,}|~{3,})\s*[\w+.-]*\s*$")
 _TAG = re.compile(r"\s*</?(?:details|summary|pre|code|blockquote|p)(?: [^<>]{0,80})?>\s*")
 _LINK = re.compile(r"\[([^\[\]\s]{1,400})\]\(https?://[^()\s]{0,1000}(?:\([^()\s]{0,200}\)[^()\s]{0,400})?\)")
 _CODE_SPAN = re.compile(r"\s*`(?!`)(.{8,}[^`])`\s*")  # a whole line as inline code; backticks inside stay
-# What stands before an exception in a title, a list or a sentence in Chinese, Japanese or Korean.
+# What stands before an exception in a title, a list, a sentence in Chinese, Japanese or Korean, or a typeset quote.
 _EXCEPTION = r"(?:[A-Za-z_]\w*\.){0,6}[A-Z]\w{2,60}(?:Error|Exception): \S"
 _TAG_OF_TITLE = (
     r"\[(?i:bug|usage|installation|feature|misc|question|help|doc|performance|new model|error|issue)[^][]{0,40}\]:?"
@@ -32,7 +32,8 @@ _ITEM = re.compile(
     rf"(?:(?:[-*•·] |\d{{1,2}}[.)、] )\s{{0,4}})?[*_`\"“]{{1,4}}\s?(?={_EXCEPTION})|[-•·] {{1,4}}(?={_EXCEPTION})"
 )
 _SENTENCE = re.compile(
-    r"[^\n]{0,300}?[\u3001-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff0c\uff1a]['\"`“「]?\s?['\"`]?" rf"(?={_EXCEPTION})"
+    r"[^\n]{0,300}?(?:[\u3001-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff0c\uff1a]['\"`“「]?\s?['\"`]?|[“「『]\s?)"
+    rf"(?={_EXCEPTION})"
 )
 _TYPOGRAPHIC = str.maketrans("‘’“”", "''\"\"")
 _PATH = re.compile(r"\.(?:py|pyx|cpp|cu|ipynb)\b|ipython-input")
@@ -77,6 +78,7 @@ def _from_exception(text: str) -> str:
         found = _TITLE.match(text)
     elif first in '-*•·_`"“' or first.isdigit():
         found = _ITEM.match(text)
+        text = text.rstrip("*_` ") if found else text
     else:
         found = None if text[:300].isascii() else _SENTENCE.match(text)
     return (text[found.end() :] if found else text).translate(_TYPOGRAPHIC)

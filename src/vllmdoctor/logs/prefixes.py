@@ -68,6 +68,11 @@ _SURE = (
     _shape("box", r"│ ?", "│"),
     _shape("pytest", r"E {3}(?=\S| |$)", "E"),
     _shape("stream", r"std(?:out|err) [FP] ", "s"),
+    _shape(
+        "torchserve",
+        r"\[(?:DEBUG|INFO|WARN|ERROR) {0,2}\] W-\d{1,6}-[\w.-]{1,80} (?:MODEL_LOG|[\w.]{3,80}) -(?: |$)",
+        "[",
+    ),
 )
 
 # Prefixes that could be part of a message: taken off when a log line follows, or when they form a column of the input.
@@ -98,6 +103,8 @@ _LIKELY = (
     _shape("label", rf"(?:[\[(<](?!rank\d|(?:{_LEVELS})\])[\w.@/ -]{{1,60}}[\])>]:? ){{1,4}}", "[(<", literal=True),
     # docker build: the step and the seconds since it began
     _shape("build", r"(?:#\d{1,3} )?\d{1,5}\.\d{1,3}(?: |$)", "#" + _DIGITS, column=True),
+    # an editor's line numbers; only before a log line, since notebooks number the lines of the source
+    _shape("editor", r"\s{0,6}\d{1,6} +", " " + _DIGITS),
     _shape("epoch", r"(\d{13}) +", _DIGITS, column=True, timed=True),
     _shape("clock", r"(\d\d:\d\d:\d\d(?:[.,]\d+)?) ", _DIGITS, column=True, timed=True),
     _shape("stern", r"[a-z][a-z0-9-]{1,80}-[a-z0-9]{4,10} [\w.-]{1,60} (?:\| ?)?", _LOWER, literal=True),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import http.server
 from pathlib import Path
-from typing import ClassVar
 
 from vllmdoctor.errors import InputError
 
@@ -13,7 +12,7 @@ from vllmdoctor.errors import InputError
 class Handler(http.server.SimpleHTTPRequestHandler):
     """Knows the types that browsers insist on."""
 
-    extensions_map: ClassVar[dict[str, str]] = {
+    extensions_map = {  # noqa: RUF012 (the base class has it so)
         **http.server.SimpleHTTPRequestHandler.extensions_map,
         ".mjs": "text/javascript",
         ".js": "text/javascript",

@@ -44,3 +44,14 @@ for (const code of document.querySelectorAll(".md-typeset table:not(.wordings ta
   const first = code.closest("td").cellIndex === 0;
   if (text.length <= SHORT_CODE && (first || !/\s/.test(text))) code.classList.add("short");
 }
+
+// The theme wraps tables; one that scrolls is reached by keyboard, too.
+addEventListener("load", () => {
+  const observer = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
+  document.querySelectorAll(".md-typeset__scrollwrap").forEach((wrap) => observer.observe(wrap));
+});
