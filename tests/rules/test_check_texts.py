@@ -45,18 +45,21 @@ def test_unknown_names(folder: Folder, change: Change, place: str) -> None:
     assert "'max_modle_len'" in found[0]
 
 
-def test_own_groups_and_arguments_are_known(folder: Folder) -> None:
-    put("signatures", 0, pattern=r"the length \((?P<asked>\d{1,9})\) does not fit")(folder)
-    folder.rule["summary"] = "{asked|?} of {max_model_len|?}"
-    put("fixes", 0, arguments={"value": "asked / 2"}, text="{value|?} instead of {asked|?}")(folder)
+def test_facts_and_arguments_are_known(folder: Folder) -> None:
+    put("signatures", 0, pattern=r"the length \((?P<max_model_len>\d{1,9})\) does not fit")(folder)
+    folder.rule["summary"] = "{max_model_len|?}"
+    put("fixes", 0, arguments={"value": "max_model_len / 2"}, text="{value|?} instead of {max_model_len|?}")(folder)
     assert folder.found_by(NameCheck()) == []
 
 
-def test_groups_are_facts_or_used(folder: Folder) -> None:
+def test_groups_are_declared_facts(folder: Folder) -> None:
+    """Nothing reads another one, so a text that uses it would always call it unknown."""
     put("signatures", 0, pattern=r"the length \((?P<asked>\d{1,9})\) does not fit")(folder)
     assert folder.found_by(NameCheck()) == [
-        "signatures.0.pattern: the group 'asked' is neither a declared fact nor used by this rule"
+        "signatures.0.pattern: the group 'asked' is no declared fact; declare it in facts/, or take its name off"
     ]
+    folder.rule["summary"] = "{asked|?}"
+    assert any("placeholder uses 'asked'" in text for text in folder.found_by(NameCheck()))
 
 
 def test_unused_arguments(folder: Folder) -> None:

@@ -26,11 +26,13 @@ _LAST_WORDS = re.compile(
     r"|exited with (?:code|status) [1-9]|core dumped"
     r"|^(?:CUDA|HIP|NCCL|XPU|NPU|cuDNN|cuBLAS|rocBLAS|ACL|Triton) [Ee]rror:"
     r"|(?:^|[\s\[(:])(?!TORCH|VLLM)(?:[A-Z][A-Z0-9]+_){1,6}ERROR(?:_[A-Z0-9]+){0,8}(?=[\s:,.)\]]|$)"
+    r"|^(?:INVALID_ARGUMENT|RESOURCE_EXHAUSTED|UNIMPLEMENTED|FAILED_PRECONDITION|UNAVAILABLE|INTERNAL): "
+    r"|^Failed: Cuda error |^CMake Error at |\bOCI runtime create failed\b"
     r"|\bError code: [45]\d\d - "
     r"|^Failed to apply \w{1,80} on data=|error: subprocess-exited-with-error|\) did not run successfully\."
 )
 # What stands around a failure whose own words are cut off or elsewhere.
-_AROUND = re.compile(r"^Exception raised from \w+ at |\bBack-off restarting failed container\b|\bCrashLoopBackOff\b")
+_AROUND = re.compile(r"^Exception raised from \w+ at |^frame #\d+: c10::|\bBack-off restarting failed container\b|\bCrashLoopBackOff\b")
 _WORDS = re.compile(r"[A-Za-z]{3}")
 _EXIT_CODE = re.compile(r"SystemExit(?:: \d{1,3})?")
 _ACCESS_ERROR = re.compile(r'" (?P<status>[45]\d\d)\b')

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from vllmdoctor.report.inline import plain_text
 from vllmdoctor.rules.load import load_bundle
@@ -34,7 +35,7 @@ def write_outside(sites: Sequence[Site], target: Path) -> None:
     for site in sites:
         text = json.dumps(rules_document(site), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
         write(target / "rules" / f"rules.{site.language}.json", text)
-    schemas = [root / "docs" / "schema" / "report.schema.json"]
+    schemas = sorted((root / "docs" / "schema").glob("*.json"))
     schemas += sorted((root / "src" / "vllmdoctor" / "rules" / "schemas").glob("*.json"))
     for schema in schemas:
         write(target / "schema" / schema.name, schema.read_text(encoding="utf-8"))
@@ -46,13 +47,13 @@ def start_page(sites: Sequence[Site]) -> str:
 
 
 def missing_page(sites: Sequence[Site]) -> str:
-    """Shown by the host in place of any page that does not exist, in whatever folder: its links must be whole."""
+    """Shown by the host in place of any page that does not exist, in whatever folder: links begin at the host."""
     return _page(sites, "404 – vllmdoctor", s.NOT_FOUND, s.NOT_FOUND_TEXT, start=False)
 
 
 def _page(sites: Sequence[Site], title: str, head: str, text: str, *, start: bool) -> str:
     address = sites[0].address
-    base = "" if start else address
+    base = "" if start else urlsplit(address).path
     sections = "\n".join(
         f'<section lang="{site.language}"><h2>{escape(site.words(head))}</h2><p>{escape(site.words(text))}</p>'
         f'<p><a href="{base}{site.language}/" hreflang="{site.language}" data-language="{site.language}">'
@@ -117,14 +118,14 @@ def llms_text(site: Site) -> str:
 
 
 def rules_document(site: Site) -> dict[str, Any]:
-    """All rules and remedies in a language, as in their files (docs: the schema beside it)."""
+    """All rules and remedies in a language, as in their files."""
     bundle = load_bundle()
     texts = bundle["translations"].get(site.language, {})
     documents = {
         group: {name: _plain(translated(content, texts.get(name, {}))) for name, content in bundle[group].items()}
         for group in ("rules", "remedies")
     }
-    return {"language": site.language, **documents}
+    return {"$schema": "../schema/rules.schema.json", "language": site.language, **documents}
 
 
 def _plain(document: Any) -> Any:

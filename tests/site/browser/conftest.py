@@ -1,22 +1,14 @@
-"""The built site on a server of this machine, and Chromium: skipped, with the reason, where either is missing."""
+"""Chromium, and pages of the built site that must stay clean: skipped, with the reason, where Chromium is missing."""
 
 from __future__ import annotations
 
-import functools
-import http.server
-import os
 import shutil
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
-from vllmdoctor.site.build import build
-from vllmdoctor.site.server import Handler
+from tests.site.conftest import Served
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -30,66 +22,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-NPM = Path("build", "npm", "node_modules")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker builds the site and runs all of them."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
-
-
-@pytest.fixture(scope="session")
-def npm(checkout: Path) -> Path | None:
-    folder = checkout / NPM
-    return folder if (folder / "pyodide").is_dir() else None
-
-
-class Recording(Handler):
-    """Serves files as `make serve` does and notes what was asked for."""
-
-    asked: ClassVar[list[str]] = []
-
-    def log_message(self, format: str, *args: object) -> None:
-        self.asked.append(self.path)
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """The address of the folder, served in the background, and the growing list of what is asked for."""
-    recording = type("OwnRecording", (Recording,), {"asked": []})
-    handler = functools.partial(recording, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/", recording.asked
-        server.shutdown()
-
-
-@dataclass(frozen=True)
-class Served:
-    """The folder of the built site, its address, and what was asked of its server."""
-
-    folder: Path
-    address: str
-    asked: list[str]
-
-
-@pytest.fixture(scope="session")
-def site(checkout: Path, npm: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """VLLMDOCTOR_TEST_SITE names a site that is already built."""
-    if ready := os.environ.get("VLLMDOCTOR_TEST_SITE"):
-        with served(Path(ready)) as (address, asked):
-            yield Served(Path(ready), address, asked)
-        return
-    folder = tmp_path_factory.mktemp("site")
-    # The configurations inherit from ../mkdocs.yml.
-    for name in ("mkdocs.yml", "src"):
-        (folder / name).symlink_to(checkout / name)
-    (folder / "build" / "site").mkdir(parents=True)
-    with served(folder / "build" / "site") as (address, asked):
-        yield Served(build(checkout, folder / "build", address, npm=npm), address, asked)
 
 
 @pytest.fixture(scope="session")

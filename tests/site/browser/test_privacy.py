@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.site.browser.conftest import Served
 from tests.site.browser.test_analyze import FIRST_REPORT_MS, STARTUP, report_of
 from tests.site.built_engine import needs_node
+from tests.site.conftest import Served
 
 pytestmark = [needs_node, pytest.mark.slow]
 

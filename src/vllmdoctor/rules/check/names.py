@@ -12,7 +12,6 @@ from vllmdoctor.rules.check.issue import Issue
 from vllmdoctor.rules.check.prose import Wording, commands_of, own_prose
 from vllmdoctor.rules.expressions import parse_expression
 from vllmdoctor.rules.fields import Field
-from vllmdoctor.rules.model import Rule
 
 _LISTS = ("causes", "fixes", "does_not_help", "verify")
 
@@ -22,42 +21,34 @@ class NameCheck:
 
     def issues(self, folder: RuleFolder) -> Iterator[Issue]:
         declared = frozenset(folder.fact_names())
-        for rule, document in folder.built_rules():
-            yield from self._rule(rule, document, declared)
+        for _, document in folder.built_rules():
+            yield from self._rule(document, declared)
         for item in folder.fact_entries("derived"):
             yield from self._expressions(item, ("value", "when"), declared)
         yield from self._parameters(folder, declared)
 
-    def _rule(self, rule: Rule, document: Field, declared: frozenset[str]) -> Iterator[Issue]:
-        own = frozenset(name for signature in rule.signatures for name in fact_groups(signature.pattern))
-        known = declared | own
-        used = set(_names_in_texts(own_prose(document)))
-        yield from self._texts(own_prose(document), known)
+    def _rule(self, document: Field, declared: frozenset[str]) -> Iterator[Issue]:
+        yield from self._texts(own_prose(document), declared)
         for group in _LISTS:
             for item in entries(document, group):
                 computed = _arguments(item)
-                texts = [*own_prose(item), *commands_of(item)]
-                yield from self._texts(texts, known | computed.keys())
-                yield from self._expressions(item, ("when",), known)
+                yield from self._texts([*own_prose(item), *commands_of(item)], declared | computed.keys())
+                yield from self._expressions(item, ("when",), declared)
                 for argument in computed.values():
-                    yield from self._expression(argument, known)
-                used |= {*_names_in_texts(texts), *_names_in_conditions(item, computed.values())}
+                    yield from self._expression(argument, declared)
         for signature in entries(document, "signatures"):
-            yield from self._expressions(signature, ("when",), known)
-            used |= set(_names_in_conditions(signature, ()))
-        yield from self._groups(document, declared, used)
-
-    def _groups(self, document: Field, declared: frozenset[str], used: set[str]) -> Iterator[Issue]:
-        for signature in entries(document, "signatures"):
+            yield from self._expressions(signature, ("when",), declared)
             for name in fact_groups(signature.value["pattern"]):
-                if name not in declared and name not in used:
-                    problem = Message("the group {name!r} is neither a declared fact nor used by this rule", name=name)
+                if name not in declared:
+                    problem = Message(
+                        "the group {name!r} is no declared fact; declare it in facts/, or take its name off", name=name
+                    )
                     yield issue(at(signature, "pattern"), self.name, problem)
 
     def _texts(self, texts: Iterable[Wording], known: frozenset[str]) -> Iterator[Issue]:
         for wording in texts:
             for name in sorted(set(_names_in_texts([wording])) - known):
-                problem = Message("the placeholder uses {name!r}, which no fact or group is called", name=name)
+                problem = Message("the placeholder uses {name!r}, which no fact is called", name=name)
                 yield issue(wording.place, self.name, problem)
 
     def _expressions(self, item: Field, keys: tuple[str, ...], known: frozenset[str]) -> Iterator[Issue]:
@@ -68,7 +59,7 @@ class NameCheck:
 
     def _expression(self, place: Field, known: frozenset[str]) -> Iterator[Issue]:
         for name in sorted(_names_in_expression(place) - known):
-            problem = Message("the condition uses {name!r}, which no fact or group is called", name=name)
+            problem = Message("the condition uses {name!r}, which no fact is called", name=name)
             yield issue(place, self.name, problem)
 
     def _parameters(self, folder: RuleFolder, declared: frozenset[str]) -> Iterator[Issue]:
@@ -102,12 +93,6 @@ def _names_in_expression(place: Field) -> frozenset[str]:
         return parse_expression(str(place.value)).facts()
     except ExpressionError:
         return frozenset()
-
-
-def _names_in_conditions(item: Field, more: Iterable[Field]) -> Iterator[str]:
-    condition = item.get("when")
-    for place in (*((condition,) if condition else ()), *more):
-        yield from _names_in_expression(place)
 
 
 def _arguments(fix: Field) -> dict[str, Field]:

@@ -108,7 +108,7 @@ def _verdict(errors: int, remarks: int) -> Message:
 
 def _opened(folder: Path, user: bool | None) -> RuleFolder | list[Issue]:
     if user is None:
-        user = not (folder / TAXONOMY).is_file() and not (folder / "facts").is_dir()
+        user = not (folder / TAXONOMY).is_file()
     try:
         return open_rule_folder(folder, load_catalogue() if user else None)
     except RuleError as problem:
