@@ -18,7 +18,10 @@ _OTHER_SCOPES = ("end", "traceback", "gpus")  # matched against more than one li
 
 
 def index_text(site: Site) -> str:
-    """JSON with a line per rule: id, title, whether it is frequent, wordings, patterns (see `_patterns`)."""
+    """JSON with a line per rule: id, title, rank, wordings, patterns (see `_patterns`).
+
+    The rank, 0 to 1, decides between pages that have one message in common.
+    """
     rows = [json.dumps(_row(rule, site), ensure_ascii=False, separators=(",", ":")) for rule in _rules(site)]
     return "[\n" + ",\n".join(rows) + "\n]\n"
 
@@ -31,7 +34,7 @@ def _row(rule: Rule, site: Site) -> dict[str, Any]:
     return {
         "id": rule.id,
         "title": plain_text(site.title(rule)),
-        "frequent": int(rule.id in FREQUENT),
+        "rank": round(1 - FREQUENT.index(rule.id) / len(FREQUENT), 2) if rule.id in FREQUENT else 0,
         "wordings": [wording.text for wording in wordings(rule)],
         "patterns": [_patterns(signature) for signature in rule.signatures if signature.scope not in _OTHER_SCOPES],
     }

@@ -11,13 +11,14 @@ from vllmdoctor.site.context import Site
 from vllmdoctor.site.messages import message_title
 from vllmdoctor.site.plain import description
 
+# In the order in which a message that several of them share leads to them.
 FREQUENT = (
     "no-cache-blocks",
     "max-model-len-exceeds-kv-cache",
     "free-memory-below-utilization",
+    "cuda-oom-unknown-phase",
     "cuda-oom-loading-weights",
     "cuda-oom-inference",
-    "cuda-oom-unknown-phase",
     "engine-core-init-failed",
     "architecture-unsupported",
     "gated-or-unauthorized",
@@ -68,7 +69,8 @@ def _paste_box(site: Site) -> list[str]:
     return [
         '<form class="paste-box" data-analyze="analyze/" markdown="0">',
         f'<label for="paste">{label}</label>',
-        '<textarea id="paste" rows="7" spellcheck="false" autocomplete="off" autocapitalize="off" wrap="off"></textarea>',
+        '<textarea id="paste" rows="7" wrap="off" spellcheck="false" autocomplete="off" autocapitalize="off">',
+        "</textarea>",
         f'<p><button type="submit" class="md-button md-button--primary">{escape(words(s.ANALYZE_IT))}</button> '
         f"<span>{escape(words(s.NOTHING_LEAVES))}</span></p>",
         "</form>",

@@ -22,7 +22,8 @@ def page(remedy: Remedy, site: Site) -> str:
     words = site.words
     shown = fix_report(Fix(remedy.id, remedy, EMPTY), 1, site.rendering)
     title = plain_text(shown.title)
-    meta = {"title": title, "description": description(words(s.REMEDY_DESCRIPTION, title=title)), "tags": [remedy.id]}
+    about = description(words(s.REMEDY_DESCRIPTION, title=title))
+    meta = {"title": _own_title(remedy, site), "description": about, "tags": [remedy.id]}
     facts = [
         (w.EFFECT, md.inline(shown.effect)),
         (s.COST, md.inline(shown.cost)),
@@ -52,12 +53,17 @@ def overview(site: Site) -> str:
     """All remedies, by title."""
     words = site.words
     lines = [f"# {md.escaped(words(s.REMEDIES))} {{ #remedies }}", "", md.escaped(words(s.REMEDIES_TEXT)), ""]
-    titles = {remedy.id: site.rendering.text(remedy.title) for remedy in site.catalogue.remedies.values()}
-    lines += [
-        f"- {md.link(plain_text(titles[name]), f'{name}.md')}"
-        for name in sorted(titles, key=lambda name: (plain_text(titles[name]).casefold(), name))
-    ]
+    titles = {remedy.id: _own_title(remedy, site) for remedy in site.catalogue.remedies.values()}
+    by_title = sorted(titles, key=lambda name: (titles[name].casefold(), name))
+    lines += [f"- {md.link(titles[name], f'{name}.md')}" for name in by_title]
     return md.page({"title": words(s.REMEDIES), "description": description(words(s.REMEDIES_TEXT))}, lines)
+
+
+def _own_title(remedy: Remedy, site: Site) -> str:
+    """Its title, with its id where another remedy has the same one."""
+    titles = [plain_text(site.rendering.text(one.title)) for one in site.catalogue.remedies.values()]
+    title = plain_text(site.rendering.text(remedy.title))
+    return f"{title} ({remedy.id})" if titles.count(title) > 1 else title
 
 
 def _notice(remedy: Remedy, site: Site) -> list[str]:

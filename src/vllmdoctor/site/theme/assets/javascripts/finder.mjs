@@ -4,8 +4,8 @@ const WORD = /[a-z0-9_]+|[\u3040-\u30ff\u3400-\u9fff]+/g;
 const ACCENTS = /[\u0300-\u036f]/g;
 const CANDIDATES = 12;
 const MATCHED = 0.5;
-const ALONE = 0.1;
-const FREQUENT = 0.02;
+const ALONE = 0.3;
+const RANK = 0.04;
 const MOST = 3;
 
 // A dash before a word means "not" to the theme's search, and accents may come in decomposed.
@@ -86,7 +86,7 @@ export class Finder {
     const rule = this.rules.get(id);
     const fitting = rule.patterns.filter(([pattern, unless]) => fits(pattern, line) && !(unless && fits(unless, line)));
     const alone = fitting.some(([, , decides]) => decides);
-    const bonus = (fitting.length ? MATCHED : 0) + (alone ? ALONE : 0) + (rule.frequent ? FREQUENT : 0);
+    const bonus = (fitting.length ? MATCHED : 0) + (alone ? ALONE : 0) + RANK * rule.rank;
     return { id, text, title: rule.title, score: score + bonus, matched: fitting.length > 0 };
   }
 }
