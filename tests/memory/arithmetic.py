@@ -209,7 +209,8 @@ def _four_bit(told: Told, title: str) -> list[str]:
     # What the log measured stands above the arithmetic by the model's name.
     size = told("weights_gib") or billions * 2e9 / GIB / ranks
     wrong = [] if abs(now - size) < 0.02 * now else ["not the size of the weights"]
-    if abs(small - (0.27 * billions * 2e9 / GIB / ranks + 1.2)) > 0.02 * small:
+    more = re.search(r"on (\d+) GPUs", title)
+    if abs(small - (0.27 * billions * 2e9 / GIB / (int(more[1]) if more else ranks) + 1.2)) > 0.02 * small:
         wrong.append("not the size of that many parameters in 4 bit")
     return wrong + (["not smaller"] if small > 0.6 * now else [])
 
