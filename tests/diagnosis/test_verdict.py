@@ -203,7 +203,12 @@ def test_a_lone_error_of_another_program_is_a_failure(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["TORCH_NCCL_ASYNC_ERROR_HANDLING=1", "NCCL_ASYNC_ERROR_HANDLING: unset", "VLLM_ERROR_LEVEL 3", "ERRORS_ALLOWED = 4"],
+    [
+        "TORCH_NCCL_ASYNC_ERROR_HANDLING=1",
+        "NCCL_ASYNC_ERROR_HANDLING: unset",
+        "VLLM_ERROR_LEVEL 3",
+        "ERRORS_ALLOWED = 4",
+    ],
 )
 def test_a_setting_that_speaks_of_errors_is_none(line: str) -> None:
     assert diagnosis(BANNER + line + "\nINFO:     Application startup complete.").status == "healthy"

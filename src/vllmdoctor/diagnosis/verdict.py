@@ -32,7 +32,9 @@ _LAST_WORDS = re.compile(
     r"|^Failed to apply \w{1,80} on data=|error: subprocess-exited-with-error|\) did not run successfully\."
 )
 # What stands around a failure whose own words are cut off or elsewhere.
-_AROUND = re.compile(r"^Exception raised from \w+ at |^frame #\d+: c10::|\bBack-off restarting failed container\b|\bCrashLoopBackOff\b")
+_AROUND = re.compile(
+    r"^Exception raised from \w+ at |^frame #\d+: c10::|\bBack-off restarting failed container\b|\bCrashLoopBackOff\b"
+)
 _WORDS = re.compile(r"[A-Za-z]{3}")
 _EXIT_CODE = re.compile(r"SystemExit(?:: \d{1,3})?")
 _ACCESS_ERROR = re.compile(r'" (?P<status>[45]\d\d)\b')

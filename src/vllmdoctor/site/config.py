@@ -47,6 +47,12 @@ def language_config(site: Site, guides: dict[str, str]) -> dict[str, Any]:
     }
 
 
+def zensical_config(config: dict[str, Any]) -> dict[str, Any]:
+    """The same site for Zensical, the theme's successor, whose search fails on the separators."""
+    search = {name: value for name, value in config["plugins"]["search"].items() if name != "separator"}
+    return {**config, "plugins": {"search": search}, "site_dir": f"zensical/{config['theme']['language']}"}
+
+
 def _scheme(preference: str, scheme: str, icon: str, name: str) -> dict[str, Any]:
     return {
         "media": f"(prefers-color-scheme: {preference})",

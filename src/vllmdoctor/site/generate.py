@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vllmdoctor.languages import LANGUAGES
 from vllmdoctor.rules.model import CATEGORIES
-from vllmdoctor.site.config import language_config
+from vllmdoctor.site.config import language_config, zensical_config
 from vllmdoctor.site.context import Site
 from vllmdoctor.site.finder import index_text
 from vllmdoctor.site.guides import Guide
@@ -42,8 +42,9 @@ def generate(root: Path, folder: Path, address: str, languages: tuple[str, ...] 
             write(target / name, text)
         write(target / "assets" / "messages.json", index_text(site))
         config = language_config(site, guide.titles(guides))
-        # JSON is YAML, too.
-        write(folder / f"mkdocs.{language}.yml", json.dumps(config, ensure_ascii=False, indent=1) + "\n")
+        for builder, values in (("mkdocs", config), ("zensical", zensical_config(config))):
+            # JSON is YAML, too.
+            write(folder / f"{builder}.{language}.yml", json.dumps(values, ensure_ascii=False, indent=1) + "\n")
     return sites
 
 
