@@ -111,6 +111,8 @@ def test_one_message_in_several_dresses(searching: Any) -> None:
         "NO AVAILABLE MEMORY FOR THE CACHE BLOCKS",
     ):
         assert hits(page, query)[0] == "rules/no-cache-blocks/", query
+    flags = 'BadRequestError: "auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+    assert hits(page, flags)[0] == "rules/tool-choice-flags-missing/"
     # Many pages share this message; the first is the one that does not claim to know more than it tells.
     shared = (
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.5 GiB"

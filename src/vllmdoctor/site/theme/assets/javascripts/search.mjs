@@ -40,9 +40,12 @@ function resultsAbove(box) {
   return above;
 }
 
+let latest = 0;
+
 async function showBest(box, text) {
+  const current = (latest += 1);
   const known = await loadFinder();
-  if (text !== box.value && text !== box.dataset.pasted) return; // typed on meanwhile
+  if (current !== latest) return; // typed on meanwhile
   const above = resultsAbove(box);
   if (!above) return;
   const found = text.trim().length < SHORTEST ? [] : worthShowing(known.find(text));
@@ -69,10 +72,11 @@ document.addEventListener(
   (event) => {
     const box = event.target;
     if (!isSearchBox(box)) return;
-    const wanted = searchable(box.value);
-    if (wanted !== box.value) box.value = wanted;
-    if (box.dataset.pasted && !sameWords(box.dataset.pasted, box.value)) delete box.dataset.pasted;
-    showBest(box, box.dataset.pasted || box.value);
+    const given = box.value; // patterns know `--flag` with its dashes
+    const wanted = searchable(given);
+    if (wanted !== given) box.value = wanted;
+    if (box.dataset.pasted && !sameWords(box.dataset.pasted, wanted)) delete box.dataset.pasted;
+    showBest(box, box.dataset.pasted || given);
   },
   { capture: true },
 );
