@@ -13,15 +13,18 @@ export PYTHONPATH := $(CURDIR)/src
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint check format bench messages site serve wheel clean
+.PHONY: help install test lint check format bench messages site serve sitetest wheel clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMP)  ## make .venv with the package (editable) and the tools
 
-test: lint check browser  ## everything: lint, types, import borders, rules, tests
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+test: lint check  ## lint, types, import borders, rules, tests (without those on the built site)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --ignore tests/site/browser --ignore tests/site/test_build.py
+
+sitetest: $(STAMP) browser  ## the tests on the built site, in a real browser
+	$(BIN)/python -m pytest -q tests/site
 
 lint: $(STAMP)  ## ruff, mypy and import-linter
 	$(BIN)/ruff check .
