@@ -5,7 +5,7 @@ const ACCENTS = /[\u0300-\u036f]/g;
 const CANDIDATES = 12;
 const MATCHED = 0.5;
 const ALONE = 0.3;
-const RANK = 0.04;
+const RANK = 0.1;
 const MOST = 3;
 
 // A dash before a word means "not" to the theme's search, and accents may come in decomposed.
