@@ -34,6 +34,8 @@ class RunState:
     served_at: Sequence[int]  # positions of signs that requests are answered
     ever_ready: bool
     last_phase: str
+    failures: frozenset[int] = frozenset()  # lines without a level that speak of a failure
+    remains: frozenset[int] = frozenset()  # what is left around a failure that is cut off
     never_ready_inputs: frozenset[int] = frozenset()  # those that show a start of their own, and nothing of its success
 
     def outlived_by_start(self, position: int) -> bool:
@@ -92,8 +94,14 @@ def read_state(records: Sequence[Record], book: FactBook) -> RunState:
         served_at=walk.served_at,
         ever_ready=walk.ever_ready,
         last_phase=walk.latest,
+        failures=_marked("failure", hits),
+        remains=_marked("remains", hits),
         never_ready_inputs=frozenset(walk.starting_inputs - walk.ready_inputs),
     )
+
+
+def _marked(kind: str, hits: Mapping[int, Sequence[Mark]]) -> frozenset[int]:
+    return frozenset(position for position, marks in hits.items() if any(mark.mark == kind for mark in marks))
 
 
 class _Walk:

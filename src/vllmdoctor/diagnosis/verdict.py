@@ -18,22 +18,13 @@ from vllmdoctor.diagnosis.model import (
 from vllmdoctor.diagnosis.state import RunState, rank_of
 from vllmdoctor.logs.model import Record
 
-# Error texts without a logger's header or a traceback: a program's last words.
+# Error texts without a logger's header or a traceback: a program's last words. What single programs say is declared
+# in rules/facts, as marks.
 _LAST_WORDS = re.compile(
     r"^(?:\S{0,80}: )?(?:error|fatal|panic|Error|ERROR|FATAL|Fatal|Aborted|Killed|Segmentation fault"
     r"|terminate called)\b[:, ]"
     r"|^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: |$)"
     r"|exited with (?:code|status) [1-9]|core dumped"
-    r"|^(?:CUDA|HIP|NCCL|XPU|NPU|cuDNN|cuBLAS|rocBLAS|ACL|Triton) [Ee]rror:"
-    r"|(?:^|[\s\[(:])(?!TORCH|VLLM)(?:[A-Z][A-Z0-9]+_){1,6}ERROR(?:_[A-Z0-9]+){0,8}(?=[\s:,.)\]]|$)"
-    r"|^(?:INVALID_ARGUMENT|RESOURCE_EXHAUSTED|UNIMPLEMENTED|FAILED_PRECONDITION|UNAVAILABLE|INTERNAL): "
-    r"|^Failed: Cuda error |^CMake Error at |\bOCI runtime create failed\b"
-    r"|\bError code: [45]\d\d - "
-    r"|^Failed to apply \w{1,80} on data=|error: subprocess-exited-with-error|\) did not run successfully\."
-)
-# What stands around a failure whose own words are cut off or elsewhere.
-_AROUND = re.compile(
-    r"^Exception raised from \w+ at |^frame #\d+: c10::|\bBack-off restarting failed container\b|\bCrashLoopBackOff\b"
 )
 _WORDS = re.compile(r"[A-Za-z]{3}")
 _EXIT_CODE = re.compile(r"SystemExit(?:: \d{1,3})?")
@@ -81,7 +72,7 @@ def _suspect(state: RunState, matched: frozenset[int]) -> Record | None:
     for position, record in enumerate(state.records):
         if position in matched or position > state.interrupted_at or not state.is_error(position):
             continue
-        if record.section not in ("log", "client") or _is_interrupt(record) or not _speaks_of_failure(record):
+        if record.section not in ("log", "client") or _is_interrupt(record) or not _speaks_of_failure(position, state):
             continue
         if _survived(position, state) or _chain_is_matched(record, state, matched):
             continue
@@ -90,14 +81,15 @@ def _suspect(state: RunState, matched: frozenset[int]) -> Record | None:
     return state.records[min(found)[-1]] if found else None
 
 
-def _speaks_of_failure(record: Record) -> bool:
+def _speaks_of_failure(position: int, state: RunState) -> bool:
+    record = state.records[position]
     if record.kind == "exception":
         return bool(record.exception or record.code)
     if not _WORDS.search(record.text[:400]):
         return False  # a rule, a bar, a lone bracket
     if record.level is not None or record.section == "client":
         return True  # is_error() lets only ERROR and CRITICAL through; a client section is an error's answer
-    return _LAST_WORDS.search(record.text[:400]) is not None
+    return position in state.failures or _LAST_WORDS.search(record.text[:400]) is not None
 
 
 def _is_interrupt(record: Record) -> bool:
@@ -114,8 +106,7 @@ def _shows_failure_without_words(state: RunState) -> bool:
         if position in state.noise or position > state.interrupted_at or record.section != "log":
             continue
         cut = record.kind == "exception" and not record.exception and not record.code
-        around = record.kind != "exception" and _AROUND.search(record.text[:400]) is not None
-        if (cut or around) and not _survived(position, state):
+        if (cut or position in state.remains) and not _survived(position, state):
             return True
     return False
 

@@ -8,29 +8,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from vllmdoctor.languages import marked as _
+
 UP, DOWN, NO_EFFECT, ABSENT = "up", "down", "no effect", "n/a"
 
 # The columns of the table
-V0_EARLY = "V0 up to 0.6.3"
-DEVICE_WIDE = "V0 since 0.6.4, V1 0.6.5 to 0.9.0"
-CHECKED = "V1 0.9.1 to 0.19"
-GRAPHS_INSIDE = "V1 since 0.20"
+V0_EARLY = _("V0 up to 0.6.3")
+DEVICE_WIDE = _("V0 since 0.6.4, V1 0.6.5 to 0.9.0")
+CHECKED = _("V1 0.9.1 to 0.19")
+GRAPHS_INSIDE = _("V1 since 0.20")
 COLUMNS = (V0_EARLY, DEVICE_WIDE, CHECKED, GRAPHS_INSIDE)
 
 # The rows, by what the log says
-NO_BLOCKS = "no available memory for the cache blocks"
-V0_TOO_LONG = "max seq len is larger than the KV cache"
-V1_TOO_LONG = "to serve at least one request"
-NOT_FREE = "free memory is less than desired"
-OOM_LOADING = "out of memory while loading weights"
-OOM_PROFILING = "out of memory in the profile run"
-OOM_KV = "out of memory at KV cache allocation"
-OOM_CAPTURE = "out of memory at graph capture"
-OOM_CAPTURE_ESTIMATE = "out of memory while graph memory is estimated"
-OOM_SERVING = "out of memory while serving"
-OOM_SAMPLER_EARLY = "out of memory in the sampler warm-up, before the KV cache"
-OOM_SAMPLER_LATE = "out of memory in the sampler warm-up, after the KV cache"
-PROFILING_ASSERT = "error in memory profiling"
+NO_BLOCKS = _("no available memory for the cache blocks")
+V0_TOO_LONG = _("max seq len is larger than the KV cache")
+V1_TOO_LONG = _("to serve at least one request")
+NOT_FREE = _("free memory is less than desired")
+OOM_LOADING = _("out of memory while loading weights")
+OOM_PROFILING = _("out of memory in the profile run")
+OOM_KV = _("out of memory at KV cache allocation")
+OOM_CAPTURE = _("out of memory at graph capture")
+OOM_CAPTURE_ESTIMATE = _("out of memory while graph memory is estimated")
+OOM_SERVING = _("out of memory while serving")
+OOM_SAMPLER_EARLY = _("out of memory in the sampler warm-up, before the KV cache")
+OOM_SAMPLER_LATE = _("out of memory in the sampler warm-up, after the KV cache")
+PROFILING_ASSERT = _("error in memory profiling")
 SYMPTOMS = (
     NO_BLOCKS,
     V0_TOO_LONG,

@@ -21,7 +21,7 @@ from vllmdoctor.rules.fields import (
 
 FACT_TYPES = ("number", "integer", "text", "flag", "list")
 COMBINES = ("first", "last", "min", "max")
-MARKS = ("ready", "shutdown", "interrupted", "exit", "start", "phase", "milestone")
+MARKS = ("ready", "shutdown", "interrupted", "phase", "failure", "remains")
 
 
 def build_fact_book(fields: list[Field], known: Mapping[str, model.FactName] | None = None) -> model.FactBook:

@@ -204,8 +204,9 @@ class DerivedFact:
 class Mark:
     """A line or frame that tells where a run stands.
 
-    `mark` is ready, shutdown, interrupted, exit, or phase; a phase mark says which phase the lines after it (`where`
-    after), the line itself or a traceback frame (`where` frame) belong to.
+    `mark` is ready, shutdown, interrupted, phase, failure (a line without a level that speaks of a failure, whatever it
+    was) or remains (what is left around a failure whose own words are cut off); a phase mark says which phase the lines
+    after it (`where` after), the line itself or a traceback frame (`where` frame) belong to.
     """
 
     mark: str

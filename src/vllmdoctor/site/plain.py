@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from vllmdoctor.cli.search import folded
+
 _DESCRIPTION_CHARACTERS = 160
 _ACCENTED = re.compile(r"[^\W\d_]+")
-_D = str.maketrans("đĐ", "dD")
 
 
 def description(text: str) -> str:
@@ -20,16 +21,9 @@ def description(text: str) -> str:
     return head.rstrip(" ,;:.、。") + " …"
 
 
-def without_accents(text: str) -> str:
-    """`bộ nhớ` → `bo nho`."""
-    parts = unicodedata.normalize("NFD", text)
-    kept = "".join(character for character in parts if not unicodedata.combining(character))
-    return kept.translate(_D)
-
-
 def hidden_words(body: str) -> list[str]:
     """Lines that only the search index reads: the words of a Vietnamese page as they are typed without accents."""
     found = dict.fromkeys(_ACCENTED.findall(unicodedata.normalize("NFC", body)))
-    plain = {word.lower(): without_accents(word).lower() for word in found if not word.isascii()}
+    plain = {word.lower(): folded(word) for word in found if not word.isascii()}
     words = dict.fromkeys(plain_word for word, plain_word in plain.items() if plain_word != word)
     return ['<div hidden markdown="0">', f"<p>{' '.join(words)}</p>", "</div>", ""] if words else []

@@ -68,8 +68,6 @@ SEVERITIES: Mapping[str, str] = {
 
 # Rule pages
 RULE_DESCRIPTION = _("{title}: what it means, how to tell the causes apart, and fixes for vLLM. {summary}")
-CATEGORY = _("Category")
-SEVERITY = _("Severity")
 PHASE = _("Phase")
 THE_MESSAGE = _("The message")
 EXAMPLE = _("An example, analyzed")
@@ -112,7 +110,6 @@ REMEDIES_TEXT = _("What can be changed, what each change really does, and what i
 
 # Lists
 CATEGORY_DESCRIPTION = _("{category}: {count} errors of vLLM with their causes and fixes. {text}")
-ERROR, MESSAGE_COLUMN = _("Error"), _("Message")
 ALL_MESSAGES_TEXT = _("Every wording that is recognized, with the page that explains it. Type to filter.")
 FILTER = _("Filter the messages")
 FILTERED = _("{count} messages")
@@ -153,24 +150,3 @@ WAYS: Mapping[str, str] = {
     "n/a": _("this message does not exist"),
 }
 BOUNDED = _("up to free ÷ total")
-COLUMNS = (
-    _("V0 up to 0.6.3"),
-    _("V0 since 0.6.4, V1 0.6.5 to 0.9.0"),
-    _("V1 0.9.1 to 0.19"),
-    _("V1 since 0.20"),
-)
-SYMPTOMS = (
-    _("no available memory for the cache blocks"),
-    _("max seq len is larger than the KV cache"),
-    _("to serve at least one request"),
-    _("free memory is less than desired"),
-    _("out of memory while loading weights"),
-    _("out of memory in the profile run"),
-    _("out of memory at KV cache allocation"),
-    _("out of memory at graph capture"),
-    _("out of memory while graph memory is estimated"),
-    _("out of memory while serving"),
-    _("out of memory in the sampler warm-up, before the KV cache"),
-    _("out of memory in the sampler warm-up, after the KV cache"),
-    _("error in memory profiling"),
-)
