@@ -7,7 +7,7 @@ the Markdown was turned into, but never in code. So words that could be one are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from vllmdoctor.report.inline import CODE, EMPHASIS, LINK, STRONG, source_blocks, spans_of
 
@@ -53,17 +53,23 @@ def inline(source: str, links: Iterable[str] = ()) -> str:
 
 def paragraphs(source: str, links: Iterable[str] = (), indent: str = "") -> list[str]:
     """The lines of a Markdown text of several blocks, each block followed by an empty line."""
-    lines: list[str] = []
     trusted = frozenset(links)
+    lines = block_lines(source, lambda text: at_line_start(inline(text, trusted)), nested="   ")
+    return [indent + line if line else "" for line in lines]
+
+
+def block_lines(source: str, line_of: Callable[[str], str], nested: str) -> list[str]:
+    """The blocks with each text made safe by `line_of`; `nested` is how far an item of an inner list is indented."""
+    lines: list[str] = []
     in_list = False
     for block in source_blocks(source):
         if block.code:
-            lines += [*fenced(block.source, indent=indent), ""]
+            lines += [*fenced(block.source), ""]
             continue
         if in_list and block.marker:
             lines.pop()  # items of one list stand close
-        mark = f"{'   ' * block.depth}{block.marker} " if block.marker else ""
-        lines += [indent + mark + at_line_start(inline(block.source, trusted)), ""]
+        mark = f"{nested * block.depth}{block.marker} " if block.marker else ""
+        lines += [mark + line_of(block.source), ""]
         in_list = bool(block.marker)
     return lines
 

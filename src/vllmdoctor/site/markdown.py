@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TypeAlias
 
-from vllmdoctor.report.inline import CODE, EMPHASIS, LINK, STRONG, source_blocks, spans_of
-from vllmdoctor.report.safe_markdown import cell_code, code, fenced, table
+from vllmdoctor.report.inline import CODE, EMPHASIS, LINK, STRONG, spans_of
+from vllmdoctor.report.safe_markdown import block_lines, cell_code, code, fenced, table
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]()<>#+!|~$&^=]")
 _AT_LINE_START = re.compile(r"(\s*)(\d+(?=[.)])|[-:>/?])")
@@ -42,18 +42,7 @@ def inline(source: str) -> str:
 
 def paragraphs(source: str) -> list[str]:
     """The lines of a rule's text of several blocks, an empty line after each block."""
-    lines: list[str] = []
-    in_list = False
-    for block in source_blocks(source):
-        if block.code:
-            lines += [*fenced(block.source), ""]
-            continue
-        if in_list and block.marker:
-            lines.pop()  # items of one list stand close
-        mark = f"{INDENT * block.depth}{block.marker} " if block.marker else ""
-        lines += [mark + at_line_start(inline(block.source)), ""]
-        in_list = bool(block.marker)
-    return lines
+    return block_lines(source, lambda text: at_line_start(inline(text)), nested=INDENT)
 
 
 def at_line_start(text: str) -> str:
