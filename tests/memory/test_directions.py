@@ -9,9 +9,10 @@ import pytest
 from tests.diagnosis.helpers import log_of
 from tests.memory.facts import facts
 from vllmdoctor.diagnosis.causality import Placed
-from vllmdoctor.diagnosis.judging import argument_values, finding_of
+from vllmdoctor.diagnosis.judging import finding_of
 from vllmdoctor.diagnosis.matching import Match
 from vllmdoctor.diagnosis.model import ROOT_CAUSE, Finding
+from vllmdoctor.diagnosis.sense import argument_values
 from vllmdoctor.diagnosis.state import read_state
 from vllmdoctor.facts.model import Fact, Scalar
 from vllmdoctor.facts.table import lookup_in

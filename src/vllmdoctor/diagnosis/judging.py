@@ -15,12 +15,13 @@ from vllmdoctor.diagnosis.model import (
     Finding,
     JudgedCause,
 )
+from vllmdoctor.diagnosis.sense import makes_sense
 from vllmdoctor.diagnosis.state import RunState
 from vllmdoctor.facts.counted import memory_of_processes
 from vllmdoctor.facts.model import READ
 from vllmdoctor.facts.read import facts_in
 from vllmdoctor.facts.table import FactMap, Reading, combined, completed, lookup_in
-from vllmdoctor.rules.expressions import UNKNOWN, Expression, Lookup, Value
+from vllmdoctor.rules.expressions import UNKNOWN, Expression, Lookup
 from vllmdoctor.rules.model import Catalogue, Cause, FactBook, Fix
 from vllmdoctor.rules.versions import release_of
 
@@ -93,7 +94,7 @@ def _chosen(fixes: Sequence[Fix], lookup: Lookup) -> tuple[ChosenFix, ...]:
     chosen = []
     for fix in fixes:
         holds = True if fix.when is None else fix.when.holds(lookup)
-        if holds is False or not _exists_in(fix, lookup):
+        if holds is False or not _exists_in(fix, lookup) or not makes_sense(fix, lookup):
             continue
         chosen.append(ChosenFix(fix, holds is True, _deciding(fix.when, lookup) if holds is None else ()))
     return tuple(sorted(chosen, key=lambda choice: not choice.sure))
@@ -104,8 +105,3 @@ def _exists_in(fix: Fix, lookup: Lookup) -> bool:
     version = lookup(_VERSION)
     release = release_of(version) if isinstance(version, str) else None
     return release is None or fix.remedy.versions.admits(release)
-
-
-def argument_values(fix: Fix, lookup: Lookup) -> dict[str, Value]:
-    """The fix's computed arguments; UNKNOWN where facts are missing."""
-    return {name: expression.evaluate(lookup) for name, expression in fix.arguments.items()}
