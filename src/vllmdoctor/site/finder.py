@@ -6,6 +6,7 @@ The theme's search weighs single words, and those of an error message are everyw
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from vllmdoctor.report.inline import plain_text
@@ -15,6 +16,8 @@ from vllmdoctor.site.messages import wordings
 from vllmdoctor.site.pages.home import FREQUENT
 
 _OTHER_SCOPES = ("end", "traceback", "gpus")  # matched against more than one line
+# A pattern that fits these says nothing without the log around it.
+_EMPTY_MESSAGES = tuple(f"{name}: something went wrong" for name in ("ValueError", "TypeError", "RuntimeError"))
 
 
 def index_text(site: Site) -> str:
@@ -36,8 +39,14 @@ def _row(rule: Rule, site: Site) -> dict[str, Any]:
         "title": plain_text(site.title(rule)),
         "rank": round(1 - FREQUENT.index(rule.id) / len(FREQUENT), 2) if rule.id in FREQUENT else 0,
         "wordings": [wording.text for wording in wordings(rule)],
-        "patterns": [_patterns(signature) for signature in rule.signatures if signature.scope not in _OTHER_SCOPES],
+        "patterns": [_patterns(signature) for signature in rule.signatures if _tells(signature)],
     }
+
+
+def _tells(signature: Signature) -> bool:
+    return signature.scope not in _OTHER_SCOPES and not any(
+        re.search(signature.pattern, message) for message in _EMPTY_MESSAGES
+    )
 
 
 def _patterns(signature: Signature) -> list[str | int]:

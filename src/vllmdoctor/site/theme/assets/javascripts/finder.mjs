@@ -96,7 +96,7 @@ const compiled = new Map();
 function fits(pattern, line) {
   if (!compiled.has(pattern)) {
     try {
-      compiled.set(pattern, new RegExp(pattern, "u"));
+      compiled.set(pattern, new RegExp(pattern)); // without "u", which refuses escapes that Python takes
     } catch {
       compiled.set(pattern, null); // a construct that only Python knows
     }
