@@ -41,6 +41,7 @@ def test_failure_at_80_columns() -> None:
 
   One request needs 4.00 GiB of KV cache, 2.50 GiB is left.
   Check first     Do you need that context length?
+  Why here        Long context (confirmed; context length: 32,768 tokens)
 
   Fixes
   1  Lower the context length to 20,480 tokens   costs: shorter prompts

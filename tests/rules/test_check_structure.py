@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 from tests.rules.helpers import Change, Folder, put
 from vllmdoctor.rules.build import RULE_FIELDS
 from vllmdoctor.rules.check.build import BuildCheck
+from vllmdoctor.rules.check.causes import CauseCheck
 from vllmdoctor.rules.check.completeness import CompletenessCheck
 from vllmdoctor.rules.check.folder import Check, open_rule_folder
 from vllmdoctor.rules.check.identity import IdentityCheck
@@ -204,3 +205,31 @@ def _names_in(schema: object) -> set[str]:
 def test_the_rule_authors_reference_names_every_field(kind: str, checkout: Path) -> None:
     reference = (checkout / "docs" / "rules.md").read_text(encoding="utf-8")
     assert {name for name in _names_in(published_schema(kind)) if not re.search(rf"\b{name}\b", reference)} == set()
+
+
+@pytest.mark.parametrize(
+    ("when", "then", "refused"),
+    [
+        ("not known(max_model_len)", None, True),
+        ("not known(max_model_len) or max_model_len > 9", None, True),
+        ("not known(max_model_len)", "confirmed", True),
+        ("not known(max_model_len)", "possible", False),
+        ("not known(max_model_len)", "likely", False),
+        ("max_model_len > 1024", None, False),
+    ],
+)
+def test_a_cause_is_not_confirmed_by_what_is_missing(
+    folder: Folder, when: str, then: str | None, refused: bool
+) -> None:
+    cause = folder.rule["causes"][0]
+    cause["when"] = when
+    if then:
+        cause["then"] = then
+    found = folder.found_by(CauseCheck())
+    assert len(found) == refused
+    assert all(problem.startswith("causes.0.when: ") for problem in found)
+
+
+def test_what_a_true_condition_means_needs_a_condition(folder: Folder) -> None:
+    folder.rule["causes"][0] = {"id": "x", "title": "X", "then": "likely"}
+    assert folder.found_by(SchemaCheck())

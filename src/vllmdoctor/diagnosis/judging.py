@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from vllmdoctor.diagnosis.causality import Placed
 from vllmdoctor.diagnosis.matching import Match
 from vllmdoctor.diagnosis.model import (
-    CONFIRMED,
-    POSSIBLE,
+    CAUSE_STATES,
     RULED_OUT,
     ChosenFix,
     Evidence,
@@ -22,7 +21,7 @@ from vllmdoctor.facts.model import READ
 from vllmdoctor.facts.read import facts_in
 from vllmdoctor.facts.table import FactMap, Reading, combined, completed, lookup_in
 from vllmdoctor.rules.expressions import UNKNOWN, Expression, Lookup
-from vllmdoctor.rules.model import Catalogue, Cause, FactBook, Fix
+from vllmdoctor.rules.model import POSSIBLE, Catalogue, Cause, FactBook, Fix
 from vllmdoctor.rules.versions import release_of
 
 MAX_EVIDENCE = 5
@@ -46,7 +45,7 @@ def finding_of(placed: Placed, state: RunState, facts: FactMap, catalogue: Catal
         facts=known,
         phase=state.phases[placed.decisive.position],
         explained_by=placed.explained_by,
-        causes=tuple(_judged(cause, lookup) for cause in rule.causes),
+        causes=_causes(rule.causes, lookup),
         fixes=_chosen(rule.fixes, lookup),
         does_not_help=tuple(c for c in rule.does_not_help if c.when is None or c.when.holds(lookup) is True),
         verify=tuple(v for v in rule.verify if v.when is None or v.when.holds(lookup) is not False),
@@ -78,10 +77,15 @@ def _evidence(placed: Placed) -> tuple[Evidence, ...]:
     return tuple(found)
 
 
+def _causes(causes: Sequence[Cause], lookup: Lookup) -> tuple[JudgedCause, ...]:
+    """The surest first, those of one state in the order of the rule."""
+    return tuple(sorted((_judged(cause, lookup) for cause in causes), key=lambda one: CAUSE_STATES.index(one.state)))
+
+
 def _judged(cause: Cause, lookup: Lookup) -> JudgedCause:
     holds = None if cause.when is None else cause.when.holds(lookup)
-    state = POSSIBLE if holds is None else CONFIRMED if holds else RULED_OUT
-    return JudgedCause(cause, state, _deciding(cause.when, lookup) if state == POSSIBLE else ())
+    state = POSSIBLE if holds is None else cause.then if holds else RULED_OUT
+    return JudgedCause(cause, state, _deciding(cause.when, lookup) if holds is None else ())
 
 
 def _deciding(when: Expression | None, lookup: Lookup) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from vllmdoctor.facts.command import UserCommand
 from vllmdoctor.facts.model import Fact
 from vllmdoctor.logs.model import Line, Record
-from vllmdoctor.rules.model import Cause, Caution, Fix, Rule, Verification
+from vllmdoctor.rules.model import CONFIRMED, LIKELY, POSSIBLE, Cause, Caution, Fix, Rule, Verification
 
 ROOT_CAUSE, CONTRIBUTING, CONSEQUENCE, WARNING = "root-cause", "contributing", "consequence", "warning"
 
@@ -20,7 +20,8 @@ NO_VLLM_LOG = "no-vllm-log"
 
 EXIT_CODES = {HEALTHY: 0, FAILURE: 1, UNRECOGNIZED: 3, CAUSE_NOT_IN_LOG: 4, NO_VLLM_LOG: 4}
 
-CONFIRMED, POSSIBLE, RULED_OUT = "confirmed", "possible", "ruled-out"
+RULED_OUT = "ruled-out"
+CAUSE_STATES = (CONFIRMED, LIKELY, POSSIBLE, RULED_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class JudgedCause:
     """A cause and what the facts say of it. `deciding` are the unknown facts that would settle a possible one."""
 
     cause: Cause
-    state: str  # CONFIRMED, POSSIBLE, RULED_OUT
+    state: str  # of CAUSE_STATES
     deciding: tuple[str, ...] = ()
 
 

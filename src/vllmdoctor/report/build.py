@@ -206,7 +206,7 @@ class _Builder:
             title=rendering.text(cause.title),
             text=rendering.text(cause.text),
             state=state,
-            because=cause_reason(cause, state, deciding, rendering),
+            because=cause_reason(cause, deciding, rendering),
         )
 
     def translation_notice(self, rule_id: str) -> str:

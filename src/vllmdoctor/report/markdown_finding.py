@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from vllmdoctor.diagnosis.model import CONSEQUENCE, WARNING
 from vllmdoctor.memory.receipt import ReceiptLine
 from vllmdoctor.report import words as w
+from vllmdoctor.report.cause_words import cause_note, surest
 from vllmdoctor.report.folding import evidence_texts, occurrences
 from vllmdoctor.report.inline import within_sentence
-from vllmdoctor.report.model import Commands, FindingReport, FixReport, Report, VerificationReport
+from vllmdoctor.report.model import CauseReport, Commands, FindingReport, FixReport, Report, VerificationReport
 from vllmdoctor.report.receipt_table import receipt_table
 from vllmdoctor.report.safe_markdown import at_line_start, code, fenced, inline, link, paragraphs, prose
 from vllmdoctor.report.shell import wrapped_command
@@ -41,7 +42,7 @@ class FindingMarkdown:
             self.text(finding.summary),
             self.receipt(),
             self.first_check(),
-            self.causes() if self.show_all else [],
+            self.causes() if self.show_all else self.why_here(),
             [f"### {prose(self.words(w.FIXES))}", "", *self.fixes(fixes)] if fixes else [],
             self.further(more),
             self.cautions(),
@@ -95,17 +96,18 @@ class FindingMarkdown:
         check = self.text(self.finding.first_check)
         return [f"**{prose(self.words(w.CHECK_FIRST))}**", "", *check] if check else []
 
+    def why_here(self) -> list[str]:
+        causes = [f"- {inline(cause.title)}" + self.cause_note(cause) for cause in surest(self.finding.causes)]
+        return [f"**{prose(self.words(w.WHY_HERE))}**", "", *causes, ""] if causes else []
+
     def causes(self) -> list[str]:
         lines: list[str] = []
         for cause in self.finding.causes:
-            state = self.words(w.CAUSE_STATES[cause.state]) if cause.state in w.CAUSE_STATES else cause.state
-            note = f"{state}; {cause.because}" if cause.because else state
-            lines += [
-                f"- **{inline(cause.title)}**" + self.words(w.IN_BRACKETS, note=prose(note)),
-                "",
-                *self.text(cause.text, "  "),
-            ]
+            lines += [f"- **{inline(cause.title)}**" + self.cause_note(cause), "", *self.text(cause.text, "  ")]
         return [f"### {prose(self.words(w.CAUSES))}", "", *lines] if lines else []
+
+    def cause_note(self, cause: CauseReport) -> str:
+        return self.words(w.IN_BRACKETS, note=prose(cause_note(cause, self.words)))
 
     def fixes(self, fixes: Sequence[FixReport]) -> list[str]:
         return [line for fix in fixes for line in self.fix(fix)]

@@ -54,7 +54,7 @@ class CauseReport:
     id: str
     title: str
     text: str
-    state: str  # confirmed, possible, ruled-out
+    state: str  # confirmed, likely, possible, ruled-out
     because: str  # what decides, or what would
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from vllmdoctor.diagnosis.model import POSSIBLE
 from vllmdoctor.facts.command import UserCommand
 from vllmdoctor.facts.model import COMPUTED, Fact
 from vllmdoctor.report import words as w
@@ -66,11 +65,10 @@ def shown_fact(fact: Fact, words: Words) -> str:
     return shown if fact.unit in ("", "GiB", "MiB", "count") else f"{shown} {fact.unit}"
 
 
-def cause_reason(cause: Cause, state: str, deciding: Iterable[str], rendering: Rendering) -> str:
+def cause_reason(cause: Cause, deciding: Iterable[str], rendering: Rendering) -> str:
     """The facts that decide about a cause with their values, or the ones that would."""
-    if state == POSSIBLE:
-        names = rendering.words.listed(rendering.title_of(name) for name in deciding)
-        return rendering.words(w.WOULD_DECIDE, facts=names) if names else ""
+    if names := rendering.words.listed(rendering.title_of(name) for name in deciding):
+        return rendering.words(w.WOULD_DECIDE, facts=names)
     used = sorted(cause.when.facts()) if cause.when else []
     known = [rendering.facts[name] for name in used if name in rendering.facts]
     return rendering.words.listed(

@@ -149,6 +149,7 @@ WOULD_DECIDE = _("would decide: {facts}")
 DEPENDS_ON = _("depends on {facts}, not known from this log")
 
 IN_BRACKETS = _(" ({note})")
+WHY_HERE = _("Why here")
 CAUSE_NOTE = _("{state}; {because}")
 COSTS = _("costs: {cost}")
 RISKS: Mapping[str, str] = {"low": _("risk: low"), "medium": _("risk: medium"), "high": _("risk: high")}
@@ -175,6 +176,7 @@ CONTRIBUTES_AT = _("contributes, line {line}")
 SECOND_CAUSE = _("A second, independent failure")
 CAUSE_STATES: Mapping[str, str] = {
     "confirmed": _("confirmed"),
+    "likely": _("likely"),
     "possible": _("possible"),
     "ruled-out": _("ruled out"),
 }

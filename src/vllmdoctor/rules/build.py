@@ -116,12 +116,13 @@ def _fix(field: Field, remedies: Mapping[str, model.Remedy]) -> model.Fix:
 
 
 def _cause(field: Field) -> model.Cause:
-    field.only("id", "title", "text", "when")
+    field.only("id", "title", "text", "when", "then")
     return model.Cause(
         id=field.need("id").string(),
         title=as_text(field.need("title")),
         text=text_of(field, "text"),
         when=condition_of(field),
+        then=string_of(field, "then", model.CONFIRMED, model.CERTAINTIES),
     )
 
 

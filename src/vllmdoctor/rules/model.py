@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 CAUSE, CONSEQUENCE, WARNING = "cause", "consequence", "warning"
 ROLES = (CAUSE, CONSEQUENCE, WARNING)
+CONFIRMED, LIKELY, POSSIBLE = "confirmed", "likely", "possible"
+CERTAINTIES = (CONFIRMED, LIKELY, POSSIBLE)
 SEVERITIES = ("fatal", "degraded", "request", "notice")
 SCOPES = ("error", "warning", "any", "traceback", "end", "gpus")
 CATEGORIES = ("memory", "config", "model", "gpu", "build", "distributed", "server", "wrapper")
@@ -61,12 +63,16 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One of the reasons behind a failure, with the condition that confirms or rules it out."""
+    """One of the reasons behind a failure. Where the condition `when` is false it is ruled out.
+
+    `then` is what a true condition makes of it: confirmed, likely (the facts point to it), or still possible.
+    """
 
     id: str
     title: Text
     text: Text
     when: Expression | None = None
+    then: str = CONFIRMED
 
 
 @dataclass(frozen=True, slots=True)

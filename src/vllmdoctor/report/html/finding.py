@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from vllmdoctor.diagnosis.model import CONSEQUENCE, WARNING
 from vllmdoctor.facts.model import Origin
 from vllmdoctor.report import words as w
+from vllmdoctor.report.cause_words import cause_note
 from vllmdoctor.report.folding import occurrences
 from vllmdoctor.report.html import labels
 from vllmdoctor.report.html.markup import code_block, element, escaped, inline, link, paragraphs
@@ -95,9 +96,8 @@ class FindingHtml:
     def causes(self) -> str:
         rows = []
         for cause in self.finding.causes:
-            state = self.words(w.CAUSE_STATES[cause.state]) if cause.state in w.CAUSE_STATES else cause.state
-            note = self.words(w.CAUSE_NOTE, state=state, because=cause.because) if cause.because else state
-            head = element("strong", inline(cause.title)) + bracketed(escaped(note), self.words)
+            note = escaped(cause_note(cause, self.words))
+            head = element("strong", inline(cause.title)) + bracketed(note, self.words)
             rows.append(element("li", element("p", head) + self.text(cause.text), class_=f"vd-cause--{cause.state}"))
         return self.heading(w.CAUSES) + element("ul", "".join(rows), class_="vd-causes") if rows else ""
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from vllmdoctor.diagnosis.model import CONSEQUENCE, ROOT_CAUSE, WARNING
 from vllmdoctor.memory.receipt import ReceiptLine
 from vllmdoctor.report import words as w
+from vllmdoctor.report.cause_words import cause_note, surest
 from vllmdoctor.report.inline import within_sentence
 from vllmdoctor.report.model import (
     CauseReport,
@@ -86,6 +87,8 @@ class FindingView:
             page.labelled(self.words(w.CHECK_FIRST), finding.first_check)
         if self.show_all:
             self.causes(finding.causes)
+        elif not brief:
+            page.labelled_all(self.words(w.WHY_HERE), [self.cause_title(cause) for cause in surest(finding.causes)])
         page.line()
         self.fixes(finding.fixes[:1] if brief else finding.fixes)
         if brief:
@@ -130,15 +133,13 @@ class FindingView:
         self.page.line()
         self.page.line(Text("  ").append(self.words(w.CAUSES), "bold"))
         for cause in causes:
-            state = self.words(w.CAUSE_STATES[cause.state]) if cause.state in w.CAUSE_STATES else cause.state
-            note = self.words(w.CAUSE_NOTE, state=state, because=cause.because) if cause.because else state
-            self.page.hanging(
-                Text("  - "),
-                inline_text(cause.title, "bold").append(self.words(w.IN_BRACKETS, note=note), "not bold"),
-                4,
-            )
+            self.page.hanging(Text("  - "), self.cause_title(cause, "bold"), 4)
             if cause.text:
                 self.page.paragraph(cause.text, 4)
+
+    def cause_title(self, cause: CauseReport, style: str = "") -> Text:
+        note = cause_note(cause, self.words)
+        return inline_text(cause.title, style).append(self.words(w.IN_BRACKETS, note=note), "not bold")
 
     def fixes(self, fixes: Sequence[FixReport]) -> None:
         if not fixes:

@@ -8,6 +8,7 @@ from pathlib import Path
 from vllmdoctor.errors import RuleError
 from vllmdoctor.languages import Counted, Message
 from vllmdoctor.rules.check.build import BuildCheck
+from vllmdoctor.rules.check.causes import CauseCheck
 from vllmdoctor.rules.check.clean_corpus import CleanCorpusCheck
 from vllmdoctor.rules.check.completeness import CompletenessCheck
 from vllmdoctor.rules.check.fact_lines import FactLineCheck
@@ -65,8 +66,8 @@ def main_check(
 def checks(language: str | None = None, clean_corpus: Path | None = None) -> list[Check]:
     """Every check, in the order in which a reader wants to hear of problems."""
     always: list[Check] = [
-        SchemaCheck(), BuildCheck(), IdentityCheck(), CompletenessCheck(), TitleCheck(), PatternCheck(), SampleCheck(),
-        OverlapCheck(), FactLineCheck(), NameCheck(), VersionCheck(), LinkCheck(), MarkdownCheck(),
+        SchemaCheck(), BuildCheck(), IdentityCheck(), CompletenessCheck(), CauseCheck(), TitleCheck(), PatternCheck(),
+        SampleCheck(), OverlapCheck(), FactLineCheck(), NameCheck(), VersionCheck(), LinkCheck(), MarkdownCheck(),
         TranslationCheck(language), SpeedCheck(),
     ]  # fmt: skip
     return [*always, CleanCorpusCheck(clean_corpus)] if clean_corpus else always

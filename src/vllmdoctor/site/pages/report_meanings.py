@@ -113,7 +113,7 @@ MEANINGS: Mapping[str, str] = {
     "cause.id": _PER_RULE,
     "cause.title": _TITLE,
     "cause.text": _TEXT,
-    "cause.state": _("`confirmed` or `ruled-out` by the facts of the log, else `possible`."),
+    "cause.state": _("What the facts of the log make of it: `confirmed`, `likely`, `possible` or `ruled-out`."),
     "cause.because": _("The facts that decide, or that would."),
     "fix.id": _PER_RULE,
     "fix.rank": _("1 is to be tried first."),
