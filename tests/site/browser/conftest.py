@@ -49,13 +49,18 @@ class Watched:
         self.complaints: list[str] = []
         page.on("request", lambda request: self._asked(request.url, address))
         page.on("response", lambda response: self._answered(response))
-        page.on("requestfailed", lambda request: self.failed.append(request.url))
+        page.on("requestfailed", lambda request: self._lost(request))
         page.on("console", lambda message: self._said(message))
         page.on("pageerror", lambda problem: self.complaints.append(str(problem)))
 
     def _asked(self, url: str, address: str) -> None:
         if not url.startswith((address, "data:", "blob:")):
             self.foreign.append(url)
+
+    def _lost(self, request: Any) -> None:
+        """A request that ends because the page is left or closed has not failed."""
+        if request.failure != "net::ERR_ABORTED":
+            self.failed.append(request.url)
 
     def _answered(self, response: Any) -> None:
         if response.status >= 400:
