@@ -20,10 +20,10 @@ help:  ## list the targets
 
 install: $(STAMP)  ## make .venv with the package (editable) and the tools
 
-test: lint check  ## lint, types, import borders, rules, tests (without those on the built site)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --ignore tests/site/browser --ignore tests/site/test_build.py
+test: lint check browser  ## lint, types, import borders, rules, all tests (those on the built site in a real browser)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
 
-sitetest: $(STAMP) browser  ## the tests on the built site, in a real browser
+sitetest: $(STAMP) browser  ## only the tests of the site
 	$(BIN)/python -m pytest -q tests/site
 
 lint: $(STAMP)  ## ruff, mypy and import-linter
