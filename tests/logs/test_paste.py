@@ -18,6 +18,9 @@ from .samples import exceptions
         ("vllm起動時のエラー：RuntimeError: no room", "RuntimeError: no room"),
         ("ImportError: no module ‘resource’", "ImportError: no module 'resource'"),
         ("It always ends in “ ValueError: no room”", 'ValueError: no room"'),
+        ("E       RuntimeError: no room", "RuntimeError: no room"),
+        ("E   torch.cuda.OutOfMemoryError: no room", "torch.cuda.OutOfMemoryError: no room"),
+        ("FAILED tests/a.py::test_b[1] - RuntimeError: no room", "RuntimeError: no room"),
     ],
 )
 def test_an_exception_loses_what_leads_to_it(raw: str, text: str) -> None:
@@ -33,6 +36,8 @@ def test_an_exception_loses_what_leads_to_it(raw: str, text: str) -> None:
         "2025-01-01 10:00:00 ValueError: x",
         "I set it, and RuntimeError: x came up",
         "# of errors: 3",
+        "E RuntimeError: x",  # one letter of a sentence, not pytest's margin
+        "FAILED to start - RuntimeError: x",
     ],
 )
 def test_other_lines_keep_their_beginning(raw: str) -> None:

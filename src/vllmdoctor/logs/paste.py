@@ -35,6 +35,7 @@ _SENTENCE = re.compile(
     r"[^\n]{0,300}?(?:[\u3001-\u30ff\u4e00-\u9fff\uac00-\ud7af\uff0c\uff1a]['\"`“「]?\s?['\"`]?|[“「『]\s?)"
     rf"(?={_EXCEPTION})"
 )
+_PYTEST = re.compile(rf"(?:E {{3,8}}|FAILED \S{{1,300}}::\S{{1,300}} - )(?={_EXCEPTION})")
 _TYPOGRAPHIC = str.maketrans("‘’“”", "''\"\"")
 _PATH = re.compile(r"\.(?:py|pyx|cpp|cu|ipynb)\b|ipython-input")
 
@@ -79,6 +80,8 @@ def _from_exception(text: str) -> str:
     elif first in '-*•·_`"“' or first.isdigit():
         found = _ITEM.match(text)
         text = text.rstrip("*_` ") if found else text
+    elif first in "EF":
+        found = _PYTEST.match(text)
     else:
         found = None if text[:300].isascii() else _SENTENCE.match(text)
     return (text[found.end() :] if found else text).translate(_TYPOGRAPHIC)
