@@ -64,3 +64,20 @@ def test_a_message_without_frames_takes_the_phase_of_the_same_error_with_frames(
     )
     assert [finding.rule.id for finding in found.findings] == ["profiling"]
     assert found.findings[0].count == 2
+
+
+@pytest.mark.parametrize(
+    ("request_line", "status"),
+    [
+        ("GET /metrics", "failure"),  # answered by the API server alone, with a dead engine too
+        ("GET /v1/models", "failure"),
+        ("GET /health", "healthy"),  # asks the engine
+        ("POST /v1/completions", "healthy"),
+    ],
+)
+def test_what_a_dead_engine_answers_is_no_sign_of_a_ready_server(request_line: str, status: str) -> None:
+    text = (
+        "(EngineCore pid=8) RuntimeError: known trouble\n"
+        f'(APIServer pid=1) INFO:     192.0.2.4:52284 - "{request_line} HTTP/1.1" 200 OK'
+    )
+    assert diagnosis(text, rule("known", "known trouble")).status == status

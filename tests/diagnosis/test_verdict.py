@@ -106,6 +106,26 @@ def test_a_traceback_that_is_cut_before_its_exception_is_no_health() -> None:
     assert (found.status, found.missing[0]) == ("cause-not-in-log", "later-lines")
 
 
+def _waited(last: str) -> str:
+    return f"""
+        Traceback (most recent call last):
+          File "/opt/vllm/distributed/device_communicators/shm_broadcast.py", line 469, in acquire_read
+            raise TimeoutError
+        TimeoutError
+
+        The above exception was the direct cause of the following exception:
+
+        Traceback (most recent call last):
+          File "/opt/vllm/v1/engine/core.py", line 693, in run_engine_core
+            engine_core.run_busy_loop(){last}
+        """
+
+
+def test_a_wait_that_ended_is_no_cause_where_the_exception_that_names_it_is_cut_off() -> None:
+    assert diagnosis(_waited("")).status == "cause-not-in-log"
+    assert diagnosis(_waited("\n        RuntimeError: odd trouble")).status == "unrecognized-failure"
+
+
 def test_a_program_that_exits_with_a_reason_has_failed() -> None:
     found = diagnosis(
         """
@@ -153,6 +173,16 @@ def test_an_exception_of_one_request_is_outlived_by_a_server_that_answers_the_ne
 )
 def test_last_words_without_an_exception_are_a_failure(text: str) -> None:
     assert diagnosis(text).status == "unrecognized-failure"
+
+
+def test_a_heading_over_a_pasted_traceback_that_is_cut_says_nothing_itself() -> None:
+    text = """Error when running it:
+Traceback (most recent call last):
+  File "/opt/app/score.py", line 250, in <module>
+    engine = AsyncLLMEngine.from_engine_args(engine_args)
+"""
+    assert diagnosis(text).status == "cause-not-in-log"
+    assert diagnosis("Error when running it: no such device\n" + text).status == "unrecognized-failure"
 
 
 SERVED_THEN_DIED = """
@@ -229,3 +259,47 @@ def test_what_stands_around_a_failure_alone_does_not_tell_its_cause(text: str) -
 def test_a_clients_sentence_with_an_error_code_is_a_failure() -> None:
     found = diagnosis("""It get error from the server: Error code: 500 - {'detail': "something odd"}""")
     assert found.status == "unrecognized-failure"
+
+
+def test_the_heading_of_a_traceback_that_is_cut_is_no_cause() -> None:
+    found = diagnosis(
+        """
+        (APIServer pid=1) ERROR 05-22 10:10:00 [serving.py:908] Error in chat completion stream generator.
+        (APIServer pid=1) ERROR 05-22 10:10:00 [serving.py:908] Traceback (most recent call last):
+        (APIServer pid=1) ERROR 05-22 10:10:00 [serving.py:908]   File "/opt/vllm/serving.py", line 518, in generator
+        (APIServer pid=1) ERROR 05-22 10:10:00 [serving.py:908]     async for res in result_generator:
+        """
+    )
+    assert found.status == "cause-not-in-log"
+
+
+def test_a_line_that_is_cut_within_its_header_is_no_cause() -> None:
+    found = diagnosis(
+        """
+        (RayWorkerWrapper pid=77) ERROR 03-29 13:34:30 [worker_base.py:620] Traceback (most recent call last):
+        (RayWorkerWrapper pid=77) ERROR 03-29 13:34:30 [worker_base.py:620]   File "/opt/vllm/utils.py", line 9, in run
+        (RayWorkerWrapper pid=77) ERROR 03-29 13:34:30 [worker_base.py:62
+        """
+    )
+    assert found.status == "cause-not-in-log"
+
+
+SERVER_ENDS = """
+INFO:     Application startup complete.
+INFO:     192.0.2.4:50230 - "POST /v1/completions HTTP/1.1" {status}
+INFO:     Shutting down
+ERROR 05-22 10:10:01 engine.py:160] RuntimeError('the adapter is odd')
+ERROR 05-22 10:10:01 engine.py:160] Traceback (most recent call last):
+ERROR 05-22 10:10:01 engine.py:160]   File "/opt/vllm/engine.py", line 158, in start
+ERROR 05-22 10:10:01 engine.py:160]     self.run_engine_loop()
+ERROR 05-22 10:10:01 engine.py:160] RuntimeError: the adapter is odd
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [("500 Internal Server Error", "unrecognized-failure"), ("200 OK", "healthy"), ("400 Bad Request", "healthy")],
+)
+def test_a_server_that_ends_on_a_server_error_was_not_asked_to(answer: str, status: str) -> None:
+    """The API server of V0 ends when the engine is dead, and is quicker to say so than the engine."""
+    assert diagnosis(SERVER_ENDS.format(status=answer)).status == status

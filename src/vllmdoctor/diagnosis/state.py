@@ -13,6 +13,11 @@ from vllmdoctor.rules.prefilter import candidates, compiled, search
 UNKNOWN_PHASE = "unknown"
 _ERROR_LEVELS = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _SERVED = re.compile(r'"POST \S+ HTTP/[\d.]+" 200|generation throughput: (?!0\.0 )\d')
+_SERVER_ERROR = re.compile(r'" 5\d\d\b')
+_ANSWERED_BY_ANY = re.compile(
+    r'"GET /(?:metrics|version|load|v1/models|openapi\.json|docs) HTTP/'
+)  # a dead engine's too
+_AT_ONCE = 3  # records between the answer that tells of a dead engine and the shutdown that the server begins then
 _STARTING = frozenset({"configuration", "distributed-init", "loading-weights", "profiling", "kv-cache-allocation"})
 
 
@@ -119,23 +124,33 @@ class _Walk:
         self.ready_inputs: set[int] = set()
         self._by_process: dict[Process, tuple[int, str]] = {}
         self._errors = False
+        self._server_error_at = -_AT_ONCE - 1
 
     def step(self, position: int, record: Record, marks: Sequence[Mark], is_error: bool) -> None:
         self._errors = self._errors or is_error
+        if _SERVER_ERROR.search(record.text[-40:]):
+            self._server_error_at = position
         self.phases.append(self._phase_of(record.process))
         self.ready_before.append(self.ready)
         for mark in marks:
             if mark.mark == "phase":
                 self._enter(mark.phase, record, position)
-            elif mark.mark == "ready":
+            elif mark.mark == "ready" and not (self._errors and _ANSWERED_BY_ANY.search(record.text)):
                 self.ready = self.ever_ready = True
                 self.ready_inputs.add(record.first.input)
                 if _SERVED.search(record.text):
                     self.served_at.append(position)
             elif self.interrupted_at is None and (
-                mark.mark == "interrupted" or (mark.mark == "shutdown" and not self._errors)
+                mark.mark == "interrupted" or (mark.mark == "shutdown" and not self._fails(position))
             ):
                 self.interrupted_at = position
+
+    def _fails(self, position: int) -> bool:
+        """A shutdown that nobody asked for: an error stands before it, or a server error's access line right before.
+
+        The API server ends when the engine is dead, and may say so before the engine's own lines arrive.
+        """
+        return self._errors or position - self._server_error_at <= _AT_ONCE
 
     def _phase_of(self, process: Process) -> str:
         """The latest phase among the lines that speak for a process: its own and those without a prefix; for the engine

@@ -26,10 +26,15 @@ _LAST_WORDS = re.compile(
     r"|^(?:\w+\.)*\w*(?:Error|Exception|Interrupt)(?:: |$)"
     r"|exited with (?:code|status) [1-9]|core dumped"
 )
+# "Error when starting the server:", what people write above the log that they paste: it announces words, it has none.
+_HEADING = re.compile(r"[^:]{0,160}:")
 _WORDS = re.compile(r"[A-Za-z]{3}")
+# "ERROR 03-29 13:34:30 [worker_base.py:62": the log is cut within the line's own header.
+_CUT_PLACE = re.compile(r"\[[\w./-]{0,80}(?:\.py:?\d{0,6})?")
 _EXIT_CODE = re.compile(r"SystemExit(?:: \d{1,3})?")
 _ACCESS_ERROR = re.compile(r'" (?P<status>[45]\d\d)\b')
 _EARLY = frozenset({"configuration"})
+_ENGINE_CORE = 2  # depth of its processes; they start when the arguments are checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ def _suspect(state: RunState, matched: frozenset[int]) -> Record | None:
             continue
         if record.section not in ("log", "client") or _is_interrupt(record) or not _speaks_of_failure(position, state):
             continue
-        if _survived(position, state) or _chain_is_matched(record, state, matched):
+        if _survived(position, state) or _chain_is_matched(record, state, matched) or _goes_on_cut(record, state):
             continue
         weight = 0 if record.kind == "exception" else 1
         found.append((weight, record.chained_from is not None, -(record.process.depth or 2.5), position))
@@ -85,11 +90,13 @@ def _speaks_of_failure(position: int, state: RunState) -> bool:
     record = state.records[position]
     if record.kind == "exception":
         return bool(record.exception or record.code)
-    if not _WORDS.search(record.text[:400]):
-        return False  # a rule, a bar, a lone bracket
+    if position in state.remains or not _WORDS.search(record.text[:400]) or _CUT_PLACE.fullmatch(record.text):
+        return False  # the heading of a failure that is cut off; a rule, a bar, a lone bracket
     if record.level is not None or record.section == "client":
         return True  # is_error() lets only ERROR and CRITICAL through; a client section is an error's answer
-    return position in state.failures or _LAST_WORDS.search(record.text[:400]) is not None
+    if position in state.failures:
+        return True
+    return _LAST_WORDS.search(record.text[:400]) is not None and not _HEADING.fullmatch(record.text)
 
 
 def _is_interrupt(record: Record) -> bool:
@@ -122,6 +129,13 @@ def _survived(position: int, state: RunState) -> bool:
     if state.in_failed_input(position):
         return False
     return state.ready_at_end and (record.kind != "exception" or any(place > position for place in state.served_at))
+
+
+def _goes_on_cut(record: Record, state: RunState) -> bool:
+    """True for an exception that only says that a wait ended, and whose follower, which says of what, is cut off."""
+    if record.exception.rpartition(".")[2] not in ("TimeoutError", "Empty") or record.text != record.exception:
+        return False
+    return any(r.chained_from == record.index and not (r.exception or r.code) for r in state.records)
 
 
 def _chain_is_matched(record: Record, state: RunState, matched: frozenset[int]) -> bool:
@@ -190,5 +204,5 @@ def _stops_in_configuration(state: RunState) -> bool:
     if state.last_phase not in _EARLY or state.interrupted_at < len(state.records) or state.ready_at_end:
         return False
     banner = any("args: " in r.text or "server version" in r.text for r in state.records if r.echo or r.level == "INFO")
-    engine = any("LLM engine" in r.text for r in state.records)
+    engine = any("LLM engine" in r.text or r.process.depth == _ENGINE_CORE for r in state.records)
     return banner and not engine
