@@ -233,3 +233,11 @@ def test_a_cause_is_not_confirmed_by_what_is_missing(
 def test_what_a_true_condition_means_needs_a_condition(folder: Folder) -> None:
     folder.rule["causes"][0] = {"id": "x", "title": "X", "then": "likely"}
     assert folder.found_by(SchemaCheck())
+
+
+def test_a_fix_cures_causes_that_exist(folder: Folder) -> None:
+    folder.rule["fixes"][0]["cures"] = ["default-length", "no-such-cause"]
+    assert folder.found_by(SchemaCheck()) == []
+    found = folder.found_by(LinkCheck())
+    assert len(found) == 1
+    assert "no-such-cause" in found[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from vllmdoctor.diagnosis.causality import Placed
 from vllmdoctor.diagnosis.matching import Match
@@ -37,6 +37,7 @@ def finding_of(placed: Placed, state: RunState, facts: FactMap, catalogue: Catal
     known = completed({**told, **own}, book)
     lookup = lookup_in(known)
     rule = placed.rule
+    causes = _causes(rule.causes, lookup)
     return Finding(
         rule=rule,
         role=placed.role,
@@ -45,8 +46,8 @@ def finding_of(placed: Placed, state: RunState, facts: FactMap, catalogue: Catal
         facts=known,
         phase=state.phases[placed.decisive.position],
         explained_by=placed.explained_by,
-        causes=_causes(rule.causes, lookup),
-        fixes=_chosen(rule.fixes, lookup),
+        causes=causes,
+        fixes=_chosen(rule.fixes, causes, lookup),
         does_not_help=tuple(c for c in rule.does_not_help if c.when is None or c.when.holds(lookup) is True),
         verify=tuple(v for v in rule.verify if v.when is None or v.when.holds(lookup) is not False),
     )
@@ -93,15 +94,21 @@ def _deciding(when: Expression | None, lookup: Lookup) -> tuple[str, ...]:
     return tuple(sorted(name for name in (when.facts() if when else ()) if lookup(name) is UNKNOWN))
 
 
-def _chosen(fixes: Sequence[Fix], lookup: Lookup) -> tuple[ChosenFix, ...]:
-    """Fixes that can apply: sure ones first, each group in the order of the rule."""
+def _chosen(fixes: Sequence[Fix], causes: Sequence[JudgedCause], lookup: Lookup) -> tuple[ChosenFix, ...]:
+    """Fixes that can apply: sure ones first, in each group by the causes they cure, then in the order of the rule."""
+    states = {judged.cause.id: judged.state for judged in causes}
     chosen = []
     for fix in fixes:
         holds = True if fix.when is None else fix.when.holds(lookup)
         if holds is False or not _exists_in(fix, lookup) or not makes_sense(fix, lookup):
             continue
         chosen.append(ChosenFix(fix, holds is True, _deciding(fix.when, lookup) if holds is None else ()))
-    return tuple(sorted(chosen, key=lambda choice: not choice.sure))
+    return tuple(sorted(chosen, key=lambda choice: (not choice.sure, _urgency(choice.fix, states))))
+
+
+def _urgency(fix: Fix, states: Mapping[str, str]) -> int:
+    """The place of the surest cause that it cures; a fix for any cause stands beside those for possible ones."""
+    return min((CAUSE_STATES.index(states[name]) for name in fix.cures), default=CAUSE_STATES.index(POSSIBLE))
 
 
 def _exists_in(fix: Fix, lookup: Lookup) -> bool:

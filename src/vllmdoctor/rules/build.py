@@ -98,18 +98,19 @@ def _fix(field: Field, remedies: Mapping[str, model.Remedy]) -> model.Fix:
     }
     named = field.get("remedy")
     if named:
-        field.only("remedy", "id", "when", "arguments", "text", "cost")
+        field.only("remedy", "id", "when", "arguments", "text", "cost", "cures")
         remedy = remedies.get(named.string())
         if remedy is None:
             raise named.error(Message("no remedy {remedy!r} in rules/remedies", remedy=named.value))
     else:
-        field.only(*_REMEDY_FIELDS, "when", "arguments")
+        field.only(*_REMEDY_FIELDS, "when", "arguments", "cures")
         remedy = _remedy(field)
     return model.Fix(
         id=string_of(field, "id", remedy.id),
         remedy=remedy,
         text=text_of(field, "text") if named else EMPTY,
         when=condition_of(field),
+        cures=strings_of(field, "cures"),
         arguments=arguments,
         cost=optional_text(field, "cost") if named else None,
     )

@@ -110,12 +110,16 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A remedy in a rule: when it applies, with which computed arguments, and why it helps here."""
+    """A remedy in a rule: when it applies, with which computed arguments, and why it helps here.
+
+    `cures` are ids of causes: it comes first where one of them is confirmed or likely, last where all are ruled out.
+    """
 
     id: str
     remedy: Remedy
     text: Text
     when: Expression | None = None
+    cures: tuple[str, ...] = ()
     arguments: Mapping[str, Expression] = field(default_factory=dict)
     cost: Text | None = None
 

@@ -1,4 +1,4 @@
-"""Check `link`: what files say about each other exists: remedies, related rules, references."""
+"""Check `link`: what files say about each other exists: remedies, related rules, causes that are cured, references."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class LinkCheck:
         ids = frozenset((*folder.all_rules(), *folder.documents.rules))
         for document in folder.documents.rules.values():
             yield from self._rules(document, ids)
+            yield from self._cures(document)
         for document in (*folder.documents.rules.values(), *folder.documents.remedies.values()):
             yield from self._references(document)
         yield from self._unused_remedies(folder)
@@ -35,6 +36,13 @@ class LinkCheck:
                 elif item.value in seen:
                     yield issue(item, self.name, Message("{id!r} is named twice", id=item.value))
                 seen.add(item.value)
+
+    def _cures(self, document: Field) -> Iterator[Issue]:
+        causes = {item.value.get("id") for item in entries(document, "causes")}
+        for fix in entries(document, "fixes"):
+            for item in entries(fix, "cures"):
+                if item.value not in causes:
+                    yield issue(item, self.name, Message("the rule has no cause {id!r}", id=item.value))
 
     def _references(self, document: Field) -> Iterator[Issue]:
         for item in entries(document, "references"):

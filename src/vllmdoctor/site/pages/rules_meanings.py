@@ -98,6 +98,7 @@ MEANINGS: Mapping[str, str] = {
     "fix.versions": _("vLLM releases that have it; in others the fix is left out."),
     "fix.direction": _KNOB,
     "fix.risk": _RISK,
+    "fix.cures": _("Ids of causes. The fix moves up where one is confirmed or likely, down where all are ruled out."),
     "fix.when": _("False: the fix is left out. Unknown: it comes after the sure ones and says on what it depends."),
     "fix.arguments": _COMPUTED,
     "verification.id": _ID,
