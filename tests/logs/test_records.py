@@ -1,5 +1,6 @@
 import itertools
 import random
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,8 @@ TRACE = [
     '  File "/opt/vllm/b.py", line 6, in run',
     "    raise ValueError(",
 ]
+HEAD = "(EngineCore pid=7999) ERROR 07-24 01:04:21 [core.py:1197]"
+CHAIN = "The above exception was the direct cause of the following exception:"
 
 
 def test_one_start_reads_as_expected() -> None:
@@ -255,7 +258,11 @@ def test_long_exception_keeps_its_exception_line() -> None:
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
-        st.sampled_from([*FAILED_START.split("\n"), *TRACE, "", "text", "ValueError: x", "  indented"]), max_size=40
+        st.sampled_from(
+            [*FAILED_START.split("\n"), *TRACE, "", "text", "ValueError: x", "  indented"]
+            + [HEAD, f"{HEAD} {CHAIN}", CHAIN, f"{HEAD} {TRACE[1]}"]
+        ),
+        max_size=40,
     )
 )
 def test_every_line_with_text_is_in_some_record(lines: list[str]) -> None:
@@ -280,3 +287,23 @@ def test_the_end_of_a_container_is_not_swallowed_by_the_error_before_it() -> Non
         "vllm serve: error: unrecognized arguments: --max-model-length",
         "vllm-1 exited with code 2",
     ]
+
+
+def test_a_traceback_that_lost_its_head_may_be_followed_by_an_empty_line_of_its_process() -> None:
+    found = records(f'{HEAD}   File "/opt/vllm/shm.py", line 779, in dequeue\n{HEAD} {CHAIN}\n{HEAD}')
+    assert [frame.function for record in found for frame in record.frames] == ["dequeue"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(sorted((Path(__file__).parents[1] / "fixtures" / "real").glob("*.log"))),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(1, 12)), min_size=1, max_size=4),
+)
+def test_lines_lost_anywhere_do_not_stop_the_reading(path: Path, losses: list[tuple[float, int]]) -> None:
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")[-300:]
+    for place, count in losses:
+        start = int(place * len(lines))
+        del lines[start : start + count]
+    log = read("\n".join(lines))
+    spans = [(r.first.number, r.last.number) for run in log.runs for r in run.records]
+    assert all(any(first <= line.number <= last for first, last in spans) for line in log.lines if line.text)

@@ -209,13 +209,13 @@ def _may_be_traceback(text: str) -> bool:
         or ", line " in text[:1100]
         or " in " in text[:700]
         or "In [" in text[:20]
-        or text[:1] in " \t"
+        or text.startswith((" ", "\t"))
         or (text[:1].isalpha() and bool(shapes.exception_name(text)))
     )
 
 
 def _clearly_inside(text: str) -> bool:
-    return text[0] in " \t" or shapes.frame_of(text) is not None or bool(shapes.exception_name(text))
+    return text.startswith((" ", "\t")) or shapes.frame_of(text) is not None or bool(shapes.exception_name(text))
 
 
 def _is_wrapped(before: Line, text: str) -> bool:
