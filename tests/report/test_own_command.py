@@ -195,6 +195,7 @@ def test_every_fix_of_every_rule_applies_to_a_command(form: str, program: tuple[
             assert len(words) <= 1, (fix.id, commands.cli)
         if change.arguments:
             ast.parse(commands.python)
+        if change.arguments and "port" not in change.arguments:
             assert "--port 8001" in commands.cli, fix.id
             assert '"--port", "8001"' in commands.compose and '"--port", "8001"' in commands.kubernetes, fix.id
             for text in (commands.compose, commands.kubernetes):
