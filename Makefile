@@ -21,7 +21,7 @@ help:  ## list the targets
 install: $(STAMP)  ## make .venv with the package (editable) and the tools
 
 test: lint check browser  ## lint, types, import borders, rules, all tests (those on the built site in a real browser)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -q -n $(WORKERS)
 
 sitetest: $(STAMP) browser  ## only the tests of the site
 	$(BIN)/python -m pytest -q tests/site

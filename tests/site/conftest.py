@@ -21,11 +21,9 @@ from vllmdoctor.site.server import Handler
 NPM = Path("build", "npm", "node_modules")
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "site" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("site"))
             item.add_marker(pytest.mark.slow)
 
 

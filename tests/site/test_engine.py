@@ -108,7 +108,6 @@ def large_log(path: Path) -> Path:
 
 @needs_node
 @pytest.mark.slow
-@pytest.mark.xdist_group("engine")
 class TestInNode:
     def test_the_same_answers_as_the_command(
         self, engine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
