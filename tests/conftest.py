@@ -14,8 +14,11 @@ settings.register_profile(
 settings.load_profile("quick")
 
 
-# What is built once for many tests, by the tests that need it.
+# What is built once for many tests, by the tests that need it. The site is built by two workers: its tests take longest.
 TOGETHER = {
+    "tests/site/browser/test_analyze.py": "site with the analyzer",
+    "tests/site/browser/test_privacy.py": "site with the analyzer",
+    "tests/site/browser/test_search.py": "site with the analyzer",
     "tests/site/browser/": "site",
     "tests/site/test_build.py": "site",
     "tests/site/test_engine.py::TestInNode": "engine",

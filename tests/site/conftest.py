@@ -1,4 +1,4 @@
-"""The built site on a server of this machine: built once, by the one worker that runs all tests that need it."""
+"""The built site on a server of this machine: built once by each worker that runs tests which need it."""
 
 from __future__ import annotations
 
