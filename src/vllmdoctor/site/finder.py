@@ -6,11 +6,11 @@ The theme's search weighs single words, and those of an error message are everyw
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from vllmdoctor.report.inline import plain_text
 from vllmdoctor.rules.model import Rule, Signature
+from vllmdoctor.rules.prefilter import compiled
 from vllmdoctor.site.context import Site
 from vllmdoctor.site.messages import wordings
 from vllmdoctor.site.pages.home import FREQUENT
@@ -44,9 +44,10 @@ def _row(rule: Rule, site: Site) -> dict[str, Any]:
 
 
 def _tells(signature: Signature) -> bool:
-    return signature.scope not in _OTHER_SCOPES and not any(
-        re.search(signature.pattern, message) for message in _EMPTY_MESSAGES
-    )
+    if signature.scope in _OTHER_SCOPES:
+        return False
+    pattern = compiled(signature.pattern)
+    return not any(pattern.search(message) for message in _EMPTY_MESSAGES)
 
 
 def _patterns(signature: Signature) -> list[str | int]:
