@@ -107,6 +107,8 @@ def test_a_failure_says_the_answer_first() -> None:
         "startup.log:41 EngineCore " + made.MESSAGE,
         "One request needs 4.00 GiB of KV cache, 2.50 GiB is left.",
         "Check first",
+        "Why here",
+        "Long context (confirmed; context length: 32,768 tokens)",
         "Fixes",
         "Lower the context length to 20,480 tokens (costs: shorter prompts)",
         "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-model-len 20480",

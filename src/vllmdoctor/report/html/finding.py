@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from vllmdoctor.diagnosis.model import CONSEQUENCE, WARNING
 from vllmdoctor.facts.model import Origin
 from vllmdoctor.report import words as w
-from vllmdoctor.report.cause_words import cause_note
+from vllmdoctor.report.cause_words import cause_note, surest
 from vllmdoctor.report.folding import occurrences
 from vllmdoctor.report.html import labels
 from vllmdoctor.report.html.markup import code_block, element, escaped, inline, link, paragraphs
 from vllmdoctor.report.html.receipt import receipt_figure
 from vllmdoctor.report.inline import within_sentence
-from vllmdoctor.report.model import Commands, EvidenceReport, FindingReport, FixReport, Report
+from vllmdoctor.report.model import CauseReport, Commands, EvidenceReport, FindingReport, FixReport, Report
 from vllmdoctor.report.shell import wrapped_command
 from vllmdoctor.report.untrusted import shortened
 from vllmdoctor.report.words import Words
@@ -39,6 +39,7 @@ class FindingHtml:
             self.text(self.finding.summary),
             self.receipt(),
             self.first_check(),
+            self.why_here(),
             self.fixes(),
             self.causes(),
             self.cautions(),
@@ -93,11 +94,17 @@ class FindingHtml:
         check = self.text(self.finding.first_check)
         return element("div", self.heading(w.CHECK_FIRST) + check, class_="vd-check") if check else ""
 
+    def why_here(self) -> str:
+        causes = [element("p", inline(cause.title) + self.cause_note(cause)) for cause in surest(self.finding.causes)]
+        return self.heading(w.WHY_HERE) + "".join(causes) if causes else ""
+
+    def cause_note(self, cause: CauseReport) -> str:
+        return bracketed(escaped(cause_note(cause, self.words)), self.words)
+
     def causes(self) -> str:
         rows = []
         for cause in self.finding.causes:
-            note = escaped(cause_note(cause, self.words))
-            head = element("strong", inline(cause.title)) + bracketed(note, self.words)
+            head = element("strong", inline(cause.title)) + self.cause_note(cause)
             rows.append(element("li", element("p", head) + self.text(cause.text), class_=f"vd-cause--{cause.state}"))
         return self.heading(w.CAUSES) + element("ul", "".join(rows), class_="vd-causes") if rows else ""
 
