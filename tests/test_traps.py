@@ -88,6 +88,18 @@ def test_a_wrapper_alone_names_no_cause() -> None:
     assert verdict(BANNER + WRAPPER) == "cause-not-in-log"
 
 
+def test_the_end_of_cann_compilers_names_no_cause() -> None:
+    end = "[ERROR] TBE Subprocess[task_distribute] raise error[], main process disappeared!\n"
+    assert verdict(BANNER + WRAPPER + end * 3) == "cause-not-in-log"
+
+
+def test_an_exception_that_quotes_a_line_of_cann_stays_an_exception() -> None:
+    quoted = "RuntimeError: call aclnnExample failed, detail: [FUNC:FuncErrorReason] rtGetDevMsg execute failed, reason=[context pointer null]"
+    assert verdict(failed_start(quoted)) == "unrecognized-failure"
+    exit_line = "[ERROR] 2026-05-22-10:00:12 (PID:7, Device:0, RankID:-1) ERR99999 UNKNOWN application exception"
+    assert verdict(failed_start("RuntimeError: call aclnnExample failed\n" + exit_line)) == "unrecognized-failure"
+
+
 def test_engine_dead_error_is_read_upward() -> None:
     text = (
         BANNER
@@ -304,6 +316,19 @@ def test_the_hint_at_device_side_assertions_is_boilerplate() -> None:
     assert "device-side-assert" not in {finding.rule.id for finding in found.findings}
 
 
+def test_torch_without_cuda_is_right_on_an_npu() -> None:
+    exception = "AssertionError: Torch not compiled with CUDA enabled"
+    assert verdict(failed_start(exception)) == "no-gpu-detected"
+    detected = "INFO 05-22 10:00:00 [__init__.py:44] Platform plugin ascend is activated\n"
+    assert verdict(detected + failed_start(exception)) == "unrecognized-failure"
+
+
+def test_an_npu_out_of_memory_while_serving() -> None:
+    exception = "RuntimeError: NPU function error: aclrtMalloc, error code is 207001\nMemory_Allocation_Failure(EL0004): Failed to allocate memory."
+    text = BANNER + READY + headed("EngineCore_DP0 pid=7", "core.py:710", "EngineCore encountered a fatal error.\n" + traceback_of(exception, "vllm_ascend/worker/model_runner_v1.py execute_model | self.model()"))  # fmt: skip
+    assert verdict(text) == "cuda-oom-inference"
+
+
 def test_flashinfer_requires_sm75_on_a_new_card_is_an_old_toolkit() -> None:
     text = failed_start("RuntimeError: FlashInfer requires GPUs with sm75 or higher", "flashinfer/jit/core.py check_cuda_arch | raise RuntimeError(\"FlashInfer requires GPUs with sm75 or higher\")")  # fmt: skip
     card = "GPU 0: NVIDIA RTX PRO 6000 Blackwell Workstation Edition (UUID: GPU-1b2c3d4e-0000-1111-2222-333344445555)\n"
@@ -430,6 +455,8 @@ HARMLESS: Sequence[str] = (
     "/opt/venv/lib/python3.12/site-packages/acme/escape.py:12: SyntaxWarning: invalid escape sequence '\\e'",
     "(Worker_TP0 pid=8) WARNING 05-22 10:00:12 [models.py:90] packed_modules_mapping has no entry for gate_up_proj, ignored.",
     "INFO 05-22 10:00:09 cpu.py:39] Cannot use _Backend.FLASH_ATTN backend on CPU.",
+    "[ERROR] RUNTIME(71,python3):2026-05-22-10:00:12.004.461 [api_impl.cc:5925]71 GetDevErrMsg:ctx is NULL!",
+    "[ERROR] IDEDD(71,python3):2026-05-22-10:00:12.494.860 [adx_dsmi.cpp:54][tid:72] Get physical device number failed, err: 87",
 )  # fmt: skip
 
 

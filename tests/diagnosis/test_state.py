@@ -81,3 +81,12 @@ def test_what_a_dead_engine_answers_is_no_sign_of_a_ready_server(request_line: s
         f'(APIServer pid=1) INFO:     192.0.2.4:52284 - "{request_line} HTTP/1.1" 200 OK'
     )
     assert diagnosis(text, rule("known", "known trouble")).status == status
+
+
+@pytest.mark.parametrize("between", ["\n", " "], ids=["runs into it", "quotes it"])
+def test_a_harmless_line_in_its_message_makes_no_exception_harmless(between: str) -> None:
+    frame = '  File "/opt/vllm/worker.py", line 9, in go\n    self.go()'
+    harmless = "FutureWarning: `torch.distributed.reduce_op` is deprecated"
+    text = f"Traceback (most recent call last):\n{frame}\nRuntimeError: nobody knows this one:{between}{harmless}"
+    log = log_of(text)
+    assert read_state(log.runs[-1].records, load_catalogue().facts).noise == {}

@@ -68,12 +68,18 @@ def frame_text(record: Record) -> str:
     return "\n".join(f"{frame.file} {frame.function} | {frame.source.strip()}" for frame in record.frames)
 
 
+def _noise_begins_by(record: Record) -> int:
+    """An exception is noise by its own words only, not by a harmless line that its message quotes or runs into."""
+    return len(record.exception) + len(": ") if record.kind == "exception" else len(record.text)
+
+
 def read_state(records: Sequence[Record], book: FactBook) -> RunState:
     """Walks the run once, in the order of printing."""
     texts = [record.text for record in records]
     noise: dict[int, str] = {}
     for item, position in candidates([n.literals for n in book.noise], texts):
-        if search(book.noise[item].pattern, texts[position], book.noise[item].literals):
+        found = search(book.noise[item].pattern, texts[position], book.noise[item].literals)
+        if found and found.start() <= _noise_begins_by(records[position]):
             noise.setdefault(position, book.noise[item].id)
     lines = [mark for mark in book.marks if mark.where == "line"]
     hits: dict[int, list[Mark]] = {}
