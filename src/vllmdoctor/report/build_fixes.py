@@ -6,14 +6,15 @@ import re
 from dataclasses import replace
 
 from vllmdoctor.diagnosis.model import ChosenFix
+from vllmdoctor.diagnosis.sense import plain_arguments, shadowed
 from vllmdoctor.facts.model import COMPUTED, Fact
 from vllmdoctor.report import words as w
 from vllmdoctor.report.commands import commands_for, rendered_changes
 from vllmdoctor.report.model import FixReport
 from vllmdoctor.report.rendering import Rendering
-from vllmdoctor.rules.expressions import UNKNOWN, Lookup, Unknown, Value
+from vllmdoctor.rules.expressions import Unknown
 from vllmdoctor.rules.model import Fix
-from vllmdoctor.rules.texts import EMPTY, Text, format_value
+from vllmdoctor.rules.texts import EMPTY, Text
 
 
 def chosen_fix_report(chosen: ChosenFix, rank: int, rendering: Rendering) -> FixReport:
@@ -43,25 +44,13 @@ def fix_report(fix: Fix, rank: int, rendering: Rendering, condition: str = "") -
 
 
 def _with_arguments(fix: Fix, rendering: Rendering) -> Rendering:
-    values = {name: _plain(expression.evaluate(rendering.lookup)) for name, expression in fix.arguments.items()}
+    values = plain_arguments(fix, rendering.lookup)
     facts = dict(rendering.facts)
     for name, value in values.items():
         facts.pop(name, None)
         if not isinstance(value, Unknown):
             facts[name] = Fact(name, value, rendering.book.unit_of(name), COMPUTED)
-    return replace(rendering, lookup=_shadowed(rendering.lookup, values), facts=facts)
-
-
-def _shadowed(lookup: Lookup, values: dict[str, bool | int | float | str | Unknown]) -> Lookup:
-    return lambda name: values[name] if name in values else lookup(name)
-
-
-def _plain(value: Value) -> bool | int | float | str | Unknown:
-    if value is UNKNOWN or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) >= 2 else value
-    return format_value(value, "raw")
+    return replace(rendering, lookup=shadowed(rendering.lookup, values), facts=facts)
 
 
 def _marked_effect(effect: Text, rendering: Rendering) -> str:
